@@ -30,33 +30,126 @@ _YES: Final = Entailed()
 _NO: Final = Refuted()
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
-class Oracle:
-    """The questions of verification, in terms of two that a subclass answers: :meth:`ask` and :meth:`justify`.
+class Answers:
+    """A solver's answers with checked evidence; the last ``memory`` distinct questions are remembered.
 
-    Attributes:
+    ``ask(dependencies, conclusion)`` says whether the dependencies entail the conclusion, and what supports the answer.
+    ``justify`` does so for what a verified answer rests on: the kernel, if there is one, checks the evidence, too.
+
+    Args:
         solver: decides.
-        tables: whether semantic keys may answer questions of equivalence and validity in its place.
+        tables: whether truth tables may answer in its place where no evidence is needed.
+        memory: how many answers are remembered.
         evidence: how evidence is checked. With ``none``, answers without evidence count everywhere.
-        spent: what answers every question from now on; None while questions may be asked.
+        kernel: checks the evidence of what a verified answer rests on once more, if it is given.
     """
 
-    def __init__(self, solver: Solver, *, tables: bool, evidence: EvidenceLevel) -> None:
+    def __init__(
+        self,
+        solver: Solver,
+        *,
+        tables: bool = False,
+        memory: int = 1 << 13,
+        evidence: EvidenceLevel = "none",
+        kernel: Kernel | None = None,
+    ) -> None:
         self.solver = solver
         self.tables = tables
         self.evidence = evidence
+        self._kernel = kernel
+        self.ask = lru_cache(maxsize=memory)(self._decided)
+        self.justify = self.ask if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
+
+    def _decided(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        query = Query(dependencies, conclusion)
+        answer = self.solver.decide(query)
+        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+
+    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        assert self._kernel is not None
+        return confirm_by(self._kernel, Query(dependencies, conclusion), self.ask(dependencies, conclusion))
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Oracle:
+    """The questions of verification, paid from a budget if there is one.
+
+    Each distinct question to the solver is charged once, with the price that comes with its answer, so it does not
+    matter who remembers the answer. Once the budget is spent, the solver is not asked any more, and the question that
+    spent it stays undecided, too.
+
+    Args:
+        answers: of the solver.
+        budget: in steps; None if nothing is paid.
+        whose: the budget is, for the reason of what stays undecided.
+
+    Attributes:
+        spent: what answers every question from now on; None while questions may be asked.
+        charged: the sum of all charges.
+    """
+
+    def __init__(self, answers: Answers, budget: int | None = None, whose: str = "") -> None:
+        self.answers = answers
+        self.solver = answers.solver
+        self.evidence = answers.evidence
+        self.tables = answers.tables
         self.spent: Unknown | None = None
+        self.charged = 0
+        self._budget = budget
+        self._whose = whose
+        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
 
-    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        """Whether the dependencies entail the conclusion, and what supports the answer."""
-        raise NotImplementedError
+    def metered(self, budget: int, whose: str) -> Oracle:
+        """An oracle with the same answers and a budget of its own."""
+        return Oracle(self.answers, budget, whose)
 
-    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        """:meth:`ask` for what a verified answer rests on: the kernel, if there is one, checks the evidence, too."""
-        raise NotImplementedError
+    # -- the budget ---------------------------------------------------------------------------------------------------
 
     def charge(self, steps: int) -> None:
-        """Take steps from the budget, if there is one."""
+        """Take steps from the budget."""
+        self.charged += steps
+        if self._budget is not None and self.charged > self._budget and self.spent is None:
+            self.spent = Unknown(Reason.BUDGET, f"the {self._whose}'s budget of {self._budget} steps is spent")
+
+    def mark(self) -> tuple[int, int]:
+        """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
+        return self.charged, len(self._known)
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Forget what was asked and charged since a mark."""
+        self.charged, asked = mark
+        if self._budget is None or self.charged <= self._budget:
+            self.spent = None
+        while len(self._known) > asked:
+            self._known.popitem()
+
+    # -- questions to the solver --------------------------------------------------------------------------------------
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """See :class:`Answers`."""
+        return self._priced(dependencies, conclusion, False)
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """See :class:`Answers`."""
+        return self._priced(dependencies, conclusion, self.evidence == "kernel")
+
+    def _priced(self, dependencies: tuple[Formula, ...], conclusion: Formula, kernel: bool) -> Confirmed:
+        asked = self.answers.justify if kernel else self.answers.ask
+        if self._budget is None:
+            return asked(dependencies, conclusion)
+        question = dependencies, conclusion, kernel
+        found = self._known.get(question)
+        if found is None:
+            if (spent := self.spent) is not None:
+                return Confirmed(spent)
+            found = asked(dependencies, conclusion)
+            self.charge(QUESTION + found.answer.steps)
+            found = self._known[question] = found if self.spent is None else Confirmed(self.spent)
+        return found
+
+    def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
+        """Do the formulas have no model?"""
+        return self.supported(self.justify(formulas, BOTTOM))
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion? An answer without evidence counts as Unknown."""
@@ -136,109 +229,3 @@ class Oracle:
         if first is second or not isinstance(answer, Entailed):
             return answer
         return self.supported(self.justify((), Iff(first, second)))
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
-class SolverOracle(Oracle):
-    """Asks the solver, remembering the last ``memory`` distinct questions.
-
-    Args:
-        solver, tables, evidence: see :class:`Oracle`.
-        memory: how many answers are remembered.
-        kernel: checks the evidence of what a verified answer rests on once more, if it is given.
-    """
-
-    def __init__(
-        self,
-        solver: Solver,
-        *,
-        tables: bool = False,
-        memory: int = 1 << 13,
-        evidence: EvidenceLevel = "none",
-        kernel: Kernel | None = None,
-    ) -> None:
-        super().__init__(solver, tables=tables, evidence=evidence)
-        self._kernel = kernel
-        self._asked = lru_cache(maxsize=memory)(self._confirmed)
-        self._justified = self._asked if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
-
-    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        return self._asked(dependencies, conclusion)
-
-    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        return self._justified(dependencies, conclusion)
-
-    def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
-        """Do the formulas have no model? Not remembered, as a problem asks it once."""
-        confirmed = self._confirmed(formulas, BOTTOM)
-        if self._kernel is not None:
-            confirmed = confirm_by(self._kernel, Query(formulas, BOTTOM), confirmed)
-        return self.supported(confirmed)
-
-    def _confirmed(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        query = Query(dependencies, conclusion)
-        answer = self.solver.decide(query)
-        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
-
-    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        assert self._kernel is not None
-        return confirm_by(self._kernel, Query(dependencies, conclusion), self.ask(dependencies, conclusion))
-
-
-class Metered(Oracle):
-    """An oracle that charges a budget for what it is asked; each distinct question to the solver is charged once.
-
-    What is charged is the price that comes with an answer, so it does not matter who remembers the answer. Once the
-    budget is spent, the solver is not asked any more, and the question that spent it stays undecided, too.
-
-    Args:
-        oracle: answers.
-        budget: in steps.
-        whose: the budget is, for the reason of what stays undecided.
-
-    Attributes:
-        charged: the sum of all charges.
-    """
-
-    def __init__(self, oracle: Oracle, budget: int, whose: str) -> None:
-        super().__init__(oracle.solver, tables=oracle.tables, evidence=oracle.evidence)
-        self.charged = 0
-        self._budget = budget
-        self._whose = whose
-        self._oracle = oracle
-        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
-
-    def charge(self, steps: int) -> None:
-        """Take steps from the budget."""
-        self.charged += steps
-        if self.charged > self._budget and self.spent is None:
-            self.spent = Unknown(Reason.BUDGET, f"the {self._whose}'s budget of {self._budget} steps is spent")
-
-    def mark(self) -> tuple[int, int]:
-        """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
-        return self.charged, len(self._known)
-
-    def rewind(self, mark: tuple[int, int]) -> None:
-        """Forget what was asked and charged since a mark."""
-        self.charged, asked = mark
-        if self.charged <= self._budget:
-            self.spent = None
-        while len(self._known) > asked:
-            self._known.popitem()
-
-    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        return self._priced(dependencies, conclusion, kernel=False)
-
-    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        return self._priced(dependencies, conclusion, kernel=self.evidence == "kernel")
-
-    def _priced(self, dependencies: tuple[Formula, ...], conclusion: Formula, *, kernel: bool) -> Confirmed:
-        question = dependencies, conclusion, kernel
-        found = self._known.get(question)
-        if found is None:
-            if (spent := self.spent) is not None:
-                return Confirmed(spent)
-            found = (self._oracle.justify if kernel else self._oracle.ask)(dependencies, conclusion)
-            self.charge(QUESTION + found.answer.steps)
-            found = self._known[question] = found if self.spent is None else Confirmed(self.spent)
-        return found

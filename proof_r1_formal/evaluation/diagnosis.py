@@ -18,12 +18,12 @@ from enum import StrEnum
 from itertools import combinations
 
 from proof_r1_formal.data.problem import Option, Problem
+from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.evaluation.measures import INVALID_RULE
 from proof_r1_formal.evaluation.outcomes import rule_name
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.answer import states
-from proof_r1_formal.proof.inquiry import Inquiry
 from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
@@ -102,7 +102,7 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
         return ()
     problem, trace = verifier.read(problem, completion)
     known = {premise.id: premise.formula for premise in problem.premises}
-    inquiry = Inquiry(verifier)
+    inquiry = verifier.inquiry()
     found = []
     for index, (action, step) in enumerate(zip(trace.actions, report.actions, strict=True)):
         if not step.semantic or action.id is None or action.formula is None:
@@ -110,17 +110,15 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
         if not step.rule:
             dependencies = {name: known[name] for name in action.dependencies}
             option = problem.option(action.id)
-            alternatives = tuple(
-                _alternatives(verifier.rules, inquiry, option, action.formula, dependencies, step.terminal)
-            )
-            found.append(_misnamed(index, step, alternatives, verifier.rules, over=inquiry.over))
+            alternatives = tuple(_alternatives(verifier, inquiry, option, action.formula, dependencies, step.terminal))
+            found.append(_misnamed(index, step, alternatives, verifier.rules, over=inquiry.spent is not None))
         known[action.id] = action.formula
     return tuple(found)
 
 
 def _alternatives(
-    rules: Catalogue,
-    inquiry: Inquiry,
+    verifier: Verifier,
+    inquiry: Oracle,
     option: Option | None,
     conclusion: Formula,
     dependencies: dict[str, Formula],
@@ -129,15 +127,16 @@ def _alternatives(
     subsets = [of for size in range(1, len(dependencies) + 1) for of in combinations(dependencies, size)]
     formulas = {of: tuple([dependencies[name] for name in of]) for of in subsets}
     # Rules are sound, so only what entails the conclusion can be the dependencies of an instance.
-    entailing = [of for of in subsets if isinstance(inquiry.oracle.entails(formulas[of], conclusion), Entailed)]
-    for rule in rules.rules:
-        if rule.name == GOAL_BINDING and not states(conclusion, option, inquiry.oracle):
+    entailing = [of for of in subsets if isinstance(inquiry.entails(formulas[of], conclusion), Entailed)]
+    for rule in verifier.rules.rules:
+        if rule.name == GOAL_BINDING and not states(conclusion, option, inquiry):
             continue
         least: list[tuple[str, ...]] = []
         for of in entailing:  # the small ones first
             if any(set(smaller) <= set(of) for smaller in least):
                 continue
-            if isinstance(inquiry.match_rule(rule.name, formulas[of], conclusion, terminal=terminal), Match):
+            matched, _ = verifier.match_rule(rule.name, formulas[of], conclusion, terminal=terminal, budget=inquiry)
+            if isinstance(matched, Match):
                 least.append(of)
                 yield Alternative(rule.name, of)
 

@@ -208,14 +208,14 @@ def _binding(verifier: Verifier, last: Formula, option: Option) -> Proof:
     proof = search((last,), option.formula).proof
     if proof is not None:
         return proof
-    match verifier.justify((), Iff(last, option.formula)).answer:
+    match verifier.oracle.justify((), Iff(last, option.formula)).answer:
         case Entailed(proof) if proof is not None:
             return (*renumbered(proof, (), 1), Eliminate(len(proof), "right", 0))
     raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
 
 
 def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:
-    match verifier.oracle.supported(verifier.justify(premises, conclusion)):
+    match verifier.oracle.supported(verifier.oracle.justify(premises, conclusion)):
         case Refuted(model) if model is not None:
             return model
         case _:
@@ -250,12 +250,14 @@ def _proof(
     if step.rule and action.rule is not None:
         rule = verifier.rules.find(action.rule, aliases=verifier.aliases)
         assert rule is not None
-        match verifier.match_rule(rule.name, dependencies, conclusion, step.terminal)[0]:
+        match verifier.match_rule(rule.name, dependencies, conclusion, terminal=step.terminal, budget=verifier.oracle)[
+            0
+        ]:
             case Match() as matched:
                 proof = instance_proof(matched, dependencies, conclusion)
                 if proof is not None:
                     return proof
-    match verifier.justify(dependencies, conclusion).answer:
+    match verifier.oracle.justify(dependencies, conclusion).answer:
         case Entailed(proof):
             return proof
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from proof_r1_formal.data.problem import Problem, require_usable
-from proof_r1_formal.engine.oracle import Oracle, SolverOracle
+from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import Trace, read_completion
@@ -27,7 +27,7 @@ class ProblemContext:
         TypeError, ProofR1Error: see :func:`~proof_r1_formal.data.problem.require_usable`.
     """
 
-    def __init__(self, problem: Problem, oracle: SolverOracle) -> None:
+    def __init__(self, problem: Problem, oracle: Oracle) -> None:
         require_usable(problem)
         self.given = problem
         self.problem, self.symbols = with_sorts(problem)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel
+from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.context import ProblemContext
 from proof_r1_formal.proof.report import RuleReport
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.check import Match, RuleResult, check_rule
+from proof_r1_formal.rules.check import Match, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved, title
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.text.show import show, show_term
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHECK_STEPS = 400_000
 """Budget of the questions of one rule check."""
+INQUIRY_STEPS = 250_000
+"""Budget of an inquiry: a quarter of what the verification of a trace may cost."""
 
 _REMEMBERED_PROBLEMS = 256
 _REMEMBERED_STEPS = 1 << 13
@@ -72,8 +74,8 @@ class Judge:
         self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver
         tables = isinstance(solver, EmbeddedSolver)
-        self.oracle = SolverOracle(solver, tables=tables, evidence=evidence, kernel=self.kernel)
-        self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
+        self.oracle = Oracle(Answers(solver, tables=tables, evidence=evidence, kernel=self.kernel))
+        self._matched = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._contexts: OrderedDict[int, ProblemContext] = OrderedDict()
         self._lock = RLock()
 
@@ -104,21 +106,39 @@ class Judge:
             self._contexts[id(problem)] = context
         return context
 
-    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        """Whether the dependencies entail the conclusion, and what supports the answer."""
-        return self.oracle.justify(dependencies, conclusion)
+    def inquiry(self) -> Oracle:
+        """An oracle with a budget of its own, for what the verification of a trace does not ask: what would repair a
+        step, which rule it is an instance of, which proof to show. No verdict depends on it."""
+        return self.oracle.metered(INQUIRY_STEPS, "inquiry")
 
     def rule_of(self, action: Action) -> Rule | None:
         """The rule that an action names; None if the catalogue does not contain it."""
         return self.rules.find(action.rule or "", aliases=self.aliases)
 
+    def match_rule(
+        self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, *, terminal: bool, budget: Oracle
+    ) -> tuple[RuleResult, RuleReport | None]:
+        """Whether a step is an instance of a rule, and the instance as text (without ids).
+
+        Args:
+            rule: its name in the catalogue.
+            dependencies, conclusion: of the step.
+            terminal: whether the step binds the answer.
+            budget: pays for the check. Once it is spent, the check stays undecided.
+        """
+        if (spent := budget.spent) is not None:
+            return Undecided(spent.detail), None
+        result, report, steps = self._matched(rule, dependencies, conclusion, terminal)
+        budget.charge(steps)
+        return (result, report) if (spent := budget.spent) is None else (Undecided(spent.detail), None)
+
     def _matched_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
     ) -> tuple[RuleResult, RuleReport | None, int]:
-        """The instance of the rule that a step is, the instance as text (without ids), and the price of the check."""
+        """What :meth:`match_rule` returns, and the price of the check, which has a budget of its own."""
         known = self.rules.find(rule)
         assert known is not None
-        oracle = Metered(self.oracle, CHECK_STEPS, "rule check")
+        oracle = self.oracle.metered(CHECK_STEPS, "rule check")
         result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
         return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
 

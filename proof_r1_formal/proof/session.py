@@ -16,7 +16,7 @@ import msgspec
 from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
-from proof_r1_formal.engine.oracle import QUESTION, Metered
+from proof_r1_formal.engine.oracle import QUESTION
 from proof_r1_formal.kernel.answer import Answer
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import SignatureBuilder
@@ -88,7 +88,7 @@ class VerifierSession:
         """
         self._judge = Judge() if judge is None else judge
         self._context = self._judge.context(problem)
-        self._oracle = Metered(self._judge.oracle, TRACE_STEPS, "trace")
+        self._oracle = self._judge.oracle.metered(TRACE_STEPS, "trace")
         self._oracle.charge(QUESTION + self._context.contradiction.steps)
         self._checker = StepChecker(self._judge, self._context, self._oracle)
         self._state = State(self._context)

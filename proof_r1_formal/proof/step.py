@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import structs
 
-from proof_r1_formal.engine.oracle import Metered
+from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.engine.solver import engine_of
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
@@ -119,7 +119,7 @@ class StepChecker:
         oracle: charges the trace for its questions.
     """
 
-    def __init__(self, judge: Judge, context: ProblemContext, oracle: Metered) -> None:
+    def __init__(self, judge: Judge, context: ProblemContext, oracle: Oracle) -> None:
         self._judge = judge
         self._context = context
         self._oracle = oracle
@@ -228,12 +228,7 @@ class StepChecker:
             problem = f"{rule}: only {verdict.engine} says that the step is entailed, without a proof"
             verdict.findings.append(Finding(Code.RULE_UNDECIDED, problem))
             return None
-        report = None
-        if self._oracle.spent is None:
-            result, report, steps = self._judge.match_rule(rule, dependencies, formula, terminal)
-            self._oracle.charge(steps)
-        if self._oracle.spent is not None:
-            result = Undecided(self._oracle.spent.detail)
+        result, report = self._judge.match_rule(rule, dependencies, formula, terminal=terminal, budget=self._oracle)
         match result:
             case Match() as matched:
                 if rule == GOAL_BINDING and verdict.mismatched:

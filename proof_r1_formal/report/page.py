@@ -25,6 +25,7 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.tables import to_json
@@ -33,7 +34,6 @@ from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
-from proof_r1_formal.proof.inquiry import Inquiry
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
@@ -268,7 +268,7 @@ def _row(number: int, report: TraceReport) -> TraceRow:
 
 
 def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, report: TraceReport) -> TraceView:
-    inquiry = Inquiry(verifier)  # pays in this order: worlds, proofs, repairs
+    inquiry = verifier.inquiry()  # pays in this order: worlds, proofs, repairs
     open_ = _open(inquiry, problem, report) if report.uncertain == "verified" else None
     steps = _steps(inquiry, problem, trace, report)
     return TraceView(
@@ -279,7 +279,7 @@ def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, r
         consistency=report.consistency,
         open=open_,
         faults=tuple([finding.message for finding in report.findings]),
-        cut=inquiry.over,
+        cut=inquiry.spent is not None,
     )
 
 
@@ -295,7 +295,7 @@ def _segments(completion: str, spans: Sequence[tuple[int, int]]) -> Iterator[tup
         yield completion[done:], -1
 
 
-def _steps(inquiry: Inquiry, problem: Problem, trace: Trace, report: TraceReport) -> list[StepView]:
+def _steps(inquiry: Oracle, problem: Problem, trace: Trace, report: TraceReport) -> list[StepView]:
     """The steps with their proofs, and then, with what is left of the budget, the repairs of those that fail."""
     admitted = {premise.id: premise.formula for premise in problem.premises}
     views: list[StepView] = []
@@ -312,7 +312,7 @@ def _steps(inquiry: Inquiry, problem: Problem, trace: Trace, report: TraceReport
             if step.id is not None:
                 admitted[step.id] = formula
     for view, names, formula, count in failing:
-        if inquiry.over:
+        if inquiry.spent is not None:
             break
         known = dict(islice(admitted.items(), count))  # what was admitted before the step
         view.repairs = _repairs(inquiry, _given(names, known), known, formula)
@@ -324,7 +324,7 @@ def _given(names: Iterable[str], admitted: Mapping[str, Formula]) -> list[tuple[
 
 
 def _repairs(
-    inquiry: Inquiry, given: Sequence[tuple[str, Formula]], admitted: Mapping[str, Formula], conclusion: Formula
+    inquiry: Oracle, given: Sequence[tuple[str, Formula]], admitted: Mapping[str, Formula], conclusion: Formula
 ) -> tuple[str, ...]:
     """The names of what was admitted that entails the conclusion together with the dependencies, one at a time."""
     if len(given) >= MAX_DEPENDENCIES:
@@ -336,7 +336,7 @@ def _repairs(
             for name, formula in admitted.items()
             if name not in names
             and formula != conclusion
-            and isinstance(inquiry.justify((*formulas, formula), conclusion), Entailed)
+            and isinstance(inquiry.justify((*formulas, formula), conclusion).answer, Entailed)
         ]
     )
 
@@ -347,19 +347,19 @@ def _step_data(step: StepReport) -> dict[str, object]:
     return {name: value for name, value in data.items() if name != "span" and value not in (None, (), [])}
 
 
-def _proof(inquiry: Inquiry, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
-    match inquiry.justify(tuple([formula for _, formula in given]), conclusion):
+def _proof(inquiry: Oracle, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
+    match inquiry.justify(tuple([formula for _, formula in given]), conclusion).answer:
         case Entailed(proof) if proof is not None:
             return fitch(proof, given)
     return ()
 
 
-def _open(inquiry: Inquiry, problem: Problem, report: TraceReport) -> tuple[ModelReport, ModelReport] | None:
+def _open(inquiry: Oracle, problem: Problem, report: TraceReport) -> tuple[ModelReport, ModelReport] | None:
     """Models of the premises in which the goal is false and true."""
     option = problem.option(report.answer)
     assert option is not None
     premises = tuple([premise.formula for premise in problem.premises])
-    answers = [inquiry.justify(premises, goal) for goal in (option.formula, Not(option.formula))]
+    answers = [inquiry.justify(premises, goal).answer for goal in (option.formula, Not(option.formula))]
     match answers:
         case [Refuted(without), Refuted(with_)] if without is not None and with_ is not None:
             return ModelReport.of(without), ModelReport.of(with_)

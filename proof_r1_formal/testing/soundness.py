@@ -32,7 +32,7 @@ from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver, checked_signature
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
@@ -50,7 +50,7 @@ from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 
-RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, SolverOracle], RuleResult]
+RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, Oracle], RuleResult]
 """The function under test: whether a step is an instance of a rule."""
 
 
@@ -144,7 +144,7 @@ class _Chunk:
         self._source = source
         self._generator = Generator(source)
         self._solver: Solver = get_solver(harness.solver)
-        self._oracle = SolverOracle(self._solver, tables=harness.solver == "embedded")
+        self._oracle = Oracle(Answers(self._solver, tables=harness.solver == "embedded"))
         # Another solver gives no proofs, so its answers are tested as they are.
         evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)

@@ -60,7 +60,6 @@ def work(who: str, name: str, data: Path) -> None:
     assert is_compiled() == (who == "compiled"), f"the {who} core is not the one that runs"
     todo, verifier, digest = samples(name, data), Verifier(), hashlib.sha256()
     if who == BASELINE:
-        EveryQuestion.unmetered()  # for the life of this process
         verifier = ForgetfulVerifier(FreshZ3(), EveryQuestion(FreshZ3()))
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     forget()

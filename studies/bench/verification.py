@@ -25,7 +25,6 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
-from unittest.mock import patch
 
 from lark import Lark
 
@@ -34,14 +33,13 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Iff, Not
-from proof_r1_formal.proof import judge, session
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
@@ -60,27 +58,15 @@ class Decides(Protocol):
     def decide(self, query: Query) -> Answer: ...
 
 
-class EveryQuestion(SolverOracle):
+class EveryQuestion(Oracle):
     """An oracle without memory, tables, fingerprints or budget: every question goes to the solver."""
 
-    charged = 0
-
     def __init__(self, solver: Solver) -> None:
-        super().__init__(solver, memory=0)
+        super().__init__(Answers(solver, memory=0))
 
-    @classmethod
-    def unmetered(cls) -> ExitStack:
-        """Verifiers in this context ask their own oracle, not one that meters it and remembers what a trace asked."""
-        stack = ExitStack()
-        for module in (judge, session):
-            stack.enter_context(patch.object(module, "Metered", lambda oracle, _budget, _whose: oracle))
-        return stack
-
-    def mark(self) -> None:
-        """Nothing is charged, so there is nothing to go back to."""
-
-    def rewind(self, mark: None) -> None:
-        """See :meth:`mark`."""
+    def metered(self, budget: int, whose: str) -> Oracle:  # noqa: ARG002
+        """This oracle, which nobody pays and which does not remember what a trace asked."""
+        return self
 
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         return Entailed() if first is second else self.entails((), Iff(first, second))
@@ -107,10 +93,10 @@ class CountingZ3(FreshZ3):
 class ForgetfulVerifier(Verifier):
     """A verifier that remembers no step; with an oracle of its own, one that asks for no evidence."""
 
-    def __init__(self, solver: Solver, oracle: SolverOracle | None = None) -> None:
+    def __init__(self, solver: Solver, oracle: Oracle | None = None) -> None:
         super().__init__(solver, evidence="checked" if oracle is None else "none")
-        self.oracle = oracle or SolverOracle(solver, tables=True, memory=0, evidence="checked")
-        self.match_rule = lru_cache(maxsize=0)(self._matched_rule)
+        self.oracle = oracle or Oracle(Answers(solver, tables=True, memory=0, evidence="checked"))
+        self._matched = lru_cache(maxsize=0)(self._matched_rule)
 
 
 Contestant: TypeAlias = Callable[[], Callable[[int], object]]
@@ -227,7 +213,6 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
 
     def every_question(make: Callable[[], Solver]) -> Contestant:
         def verifier() -> Verifier:
-            EveryQuestion.unmetered()  # for the life of the contestant's process
             solver = make()
             return ForgetfulVerifier(solver, EveryQuestion(solver))
 
@@ -236,7 +221,7 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
     def filtered(make: Callable[[], Solver]) -> Contestant:
         def verifier() -> Verifier:
             solver = make()
-            return ForgetfulVerifier(solver, SolverOracle(solver, memory=0))
+            return ForgetfulVerifier(solver, Oracle(Answers(solver, memory=0)))
 
         return verifying(verifier)
 
@@ -252,10 +237,9 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
     }
     seconds = interleaved(contestants, len(samples), rounds)
     counting = CountingZ3()
-    with EveryQuestion.unmetered():
-        verifier = ForgetfulVerifier(counting, EveryQuestion(counting))
-        for sample in samples:
-            verifier.verify(sample.problem, sample.completion)
+    verifier = ForgetfulVerifier(counting, EveryQuestion(counting))
+    for sample in samples:
+        verifier.verify(sample.problem, sample.completion)
     return {
         "traces": len(samples),
         "questions_per_action": round(counting.questions / _actions(samples), 2),

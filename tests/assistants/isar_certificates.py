@@ -10,7 +10,7 @@ from proof_r1_formal.assistants.certificate import ANSWER, Certificate, Certifie
 from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
@@ -85,7 +85,7 @@ QUERIES = [
     "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a",
     "∀x x = a; P(a) ⊢ ∀x P(x)",
 ]
-ORACLE = SolverOracle(EmbeddedSolver(), tables=True)
+ORACLE = Oracle(Answers(EmbeddedSolver(), tables=True))
 
 
 def rule_instance(rule_: Rule) -> Certificate:

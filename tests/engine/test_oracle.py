@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Not
@@ -14,7 +14,7 @@ from proof_r1_formal.testing.strategies import queries
 from tests.builders import Silent, question
 
 SOLVER = EmbeddedSolver()
-TABLES = SolverOracle(SOLVER, tables=True)
+TABLES = Oracle(Answers(SOLVER, tables=True))
 
 
 @settings(max_examples=400)
@@ -40,16 +40,16 @@ def test_what_is_constant_is_what_the_solver_says(query: Query) -> None:
 )
 def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: type[Answer]) -> None:
     query = question(text)
-    silent = SolverOracle(Silent(), tables=True)
+    silent = Oracle(Answers(Silent(), tables=True))
     assert isinstance(silent.follows(query.dependencies, query.conclusion), answer)
     assert isinstance(
-        SolverOracle(Silent()).follows(query.dependencies, query.conclusion), Unknown
+        Oracle(Answers(Silent())).follows(query.dependencies, query.conclusion), Unknown
     )  # no tables, no answer
 
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:
     query = question("P(a) ∧ Q(a); R(a) ⊢ Q(a)")  # 3 + 1 + 1 subformulas
-    metered = Metered(TABLES, 3, "test")
+    metered = TABLES.metered(3, "test")
     assert [type(metered.follows(query.dependencies, query.conclusion)) for _ in range(3)] == [
         Entailed,
         Entailed,

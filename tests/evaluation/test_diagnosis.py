@@ -26,7 +26,7 @@ from proof_r1_formal.evaluation.verdicts import examine, examine_many
 from proof_r1_formal.kernel.answer import Answer, Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Iff
-from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
+from proof_r1_formal.proof.judge import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN

@@ -23,7 +23,7 @@ from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator
@@ -100,7 +100,7 @@ def test_intended_proofs_pass_all_checks_of_a_fresh_verifier(generated: Generate
 @given(drawn)
 @settings(max_examples=60)
 def test_no_premise_says_the_goal(generated: Generated) -> None:
-    oracle = SolverOracle(EmbeddedSolver())
+    oracle = Oracle(Answers(EmbeddedSolver()))
     goal = generated.problem.options[0].formula
     for premise in premises_of(generated):
         assert isinstance(oracle.equivalent(premise, goal), Refuted)

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
@@ -110,7 +110,7 @@ class Undecided:
 
 def test_a_comparison_that_is_undecided_binds_nothing() -> None:
     problem = Problem("1", (), (GOAL, OPEN))
-    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), SolverOracle(Undecided())
+    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Answers(Undecided()))
     assert not states(conclusion, GOAL, oracle)
     (finding,) = binding_findings(problem, GOAL_TRUE, conclusion, oracle)
     message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget: )"

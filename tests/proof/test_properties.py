@@ -21,7 +21,7 @@ from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
 from proof_r1_formal.kernel.model import Structure
@@ -68,7 +68,7 @@ SMALL = Signature(
 )
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")
-ORACLE = SolverOracle(Z3)
+ORACLE = Oracle(Answers(Z3))
 
 VALID = valid_attempts(FOLIO)
 FLAWED = corrupted_attempts(VALID, catalogue=FOLIO)

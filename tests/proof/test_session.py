@@ -321,9 +321,9 @@ def test_a_trace_pays_for_its_rule_checks() -> None:
         session = VerifierSession(asked, VERIFIER)
         session.push(action("s1", ["h1"], "P(a)", rule))
         prices.append(session.price())
-    _, _, steps = VERIFIER.match_rule(CE, (asked.premises[0].formula,), parse_formula("P(a)"), False)
-    assert steps > 0
-    assert prices[0] - prices[1] == steps
+    budget = VERIFIER.inquiry()
+    VERIFIER.match_rule(CE, (asked.premises[0].formula,), parse_formula("P(a)"), terminal=False, budget=budget)
+    assert prices[0] - prices[1] == budget.charged > 0
 
 
 def test_a_terminal_step_can_be_an_instance_of_its_rule_and_state_another_formula() -> None:

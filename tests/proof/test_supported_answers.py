@@ -6,7 +6,6 @@ import pytest
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import Metered
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
@@ -124,7 +123,7 @@ def test_reports_say_where_no_evidence_was_checked(level: str, words: str) -> No
 
 
 def test_a_question_that_is_asked_twice_is_charged_once() -> None:
-    metered = Metered(Verifier().oracle, 10_000, "test")
+    metered = Verifier().oracle.metered(10_000, "test")
     question = ((parse_formula("∀x P(x)"),), parse_formula("P(a)"))
     first = metered.justify(*question)
     price = metered.charged

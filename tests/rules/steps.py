@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import RuleResult, check_rule
 from proof_r1_formal.text.parse import parse_formula
 
-ORACLE, TABLES = SolverOracle(get_solver("z3")), SolverOracle(get_solver("embedded"), tables=True)
+ORACLE, TABLES = Oracle(Answers(get_solver("z3"))), Oracle(Answers(get_solver("embedded"), tables=True))
 
 SHORT = {
     "IE": "IMPLICATION_ELIMINATION",

@@ -196,7 +196,7 @@ def test_proofs_by_rules_of_ones_own_are_certified(lean: LeanKernel) -> None:
 )
 def test_sorts_and_terms_in_instances(lean: LeanKernel, rule: str, dependencies: str, conclusion: str) -> None:
     query = question(f"{dependencies} ⊢ {conclusion}")
-    match = VERIFIER.match_rule(rule, query.dependencies, query.conclusion, False)[0]
+    match, _ = VERIFIER.match_rule(rule, query.dependencies, query.conclusion, terminal=False, budget=VERIFIER.oracle)
     assert isinstance(match, Match)
     proof = instance_proof(match, query.dependencies, query.conclusion)
     assert proof is not None

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.rules import spine
@@ -21,7 +21,7 @@ def test_an_undecided_question_is_never_an_acceptance() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
-    assert isinstance(check_rule(rule, formulas, parse_formula("C"), SolverOracle(Silent())), Undecided)
+    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Answers(Silent()))), Undecided)
 
 
 def test_the_first_of_several_open_questions_is_told() -> None:
@@ -30,7 +30,7 @@ def test_the_first_of_several_open_questions_is_told() -> None:
     many = " ∨ ".join(f"B{n}" for n in range(12))
     never_all = " ∧ ".join(f"A{n}" for n in range(24))
     formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
-    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), SolverOracle(Silent()))
+    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Answers(Silent())))
     assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
 
 
@@ -50,7 +50,7 @@ def test_a_broken_solver_is_told_from_a_hard_question_by_the_first_open_one(
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     formulas = tuple(map(parse_formula, ("A ∧ B → C", "B ∧ A → C", "A", "B")))
-    oracle = SolverOracle(Failing(reasons))
+    oracle = Oracle(Answers(Failing(reasons)))
     found = check_rule(rule, formulas, parse_formula("C"), oracle)
     assert isinstance(found, Undecided)
     assert found.broken == broken
@@ -74,7 +74,7 @@ def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
     assert rule is not None
     never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
     formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
-    result = check_rule(rule, formulas, parse_formula("B"), SolverOracle(Silent()))
+    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Answers(Silent())))
     assert result == Undecided("whether a premise is a tautology stayed undecided")
 
 
@@ -113,11 +113,11 @@ COSTS = [
 """What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
 
 
-class Charged(SolverOracle):
+class Charged(Oracle):
     """Notes what it is charged."""
 
     def __init__(self) -> None:
-        super().__init__(ORACLE.solver)
+        super().__init__(ORACLE.answers)
         self.charges: list[int] = []
 
     def charge(self, steps: int) -> None:
@@ -196,7 +196,7 @@ def test_the_search_for_stated_premises_is_charged_and_takes_no_instance_away() 
     assert all(isinstance(result, Match) for result in results[enough:])
     charged = []
     for budget in (enough, CHECK_BUDGET):
-        metered = Metered(ORACLE, CHECK_BUDGET, "test")
+        metered = ORACLE.metered(CHECK_BUDGET, "test")
         check_rule(rule, dependencies, goal, metered, budget=budget)
         charged.append(metered.charged)
     assert charged[0] < charged[1]

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.term import Apply
@@ -17,7 +17,7 @@ from proof_r1_formal.rules.schema import Rule, Schema, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from proof_r1_formal.text.parse import parse_formula
 
-ORACLE = SolverOracle(EmbeddedSolver(), tables=True)
+ORACLE = Oracle(Answers(EmbeddedSolver(), tables=True))
 SCHEMATA = [each for rule in FOLIO.rules for each in rule.schemata]
 
 

@@ -13,7 +13,7 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions, write_completions
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
@@ -71,35 +71,33 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
         write_completions(tmp_path / "none" / "c.jsonl", [])
 
 
-def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
+def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Takes what follows for an instance: A := ⊤ makes it one of → elimination."""
     if isinstance(oracle.entails(dependencies, conclusion), Entailed):
         return Match(rule.schemata[0], {}, (), ())
     return NoMatch()
 
 
-def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
+def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Does not look at the name."""
     results = (check_rule(other, dependencies, conclusion, oracle) for other in FOLIO.rules)
     return next((result for result in results if isinstance(result, Match)), NoMatch())
 
 
-def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
+def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Takes a disjunction for an instance if one of its parts is one."""
     results = (check_rule(rule, dependencies, part, oracle) for part in (conclusion, *operands(conclusion, Or)))
     return next((result for result in results if isinstance(result, Match)), NoMatch())
 
 
-def restated(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
+def restated(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Lets a premise stand as its own conclusion."""
     if conclusion in dependencies:
         return Match(rule.schemata[0], {}, (), ())
     return check_rule(rule, dependencies, conclusion, oracle)
 
 
-def without_anchors(
-    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle
-) -> RuleResult:
+def without_anchors(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Lets the premises of a → elimination be entailed, not be there."""
     for other in dependencies:
         if rule.name == "IMPLICATION_ELIMINATION" and isinstance(
@@ -110,7 +108,7 @@ def without_anchors(
 
 
 def under_the_dependencies(
-    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle
+    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle
 ) -> RuleResult:
     """Compares conclusions under the dependencies, where all that follows is equivalent."""
     candidates = [conclusion, *[Or(conclusion, other) for other in dependencies]]
@@ -158,7 +156,7 @@ def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
 @pytest.mark.parametrize("rule", FOLIO.rules, ids=[rule.name for rule in FOLIO.rules])
 def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> None:
     generator = Generator(Random(9))
-    oracle = SolverOracle(EmbeddedSolver(), tables=True)
+    oracle = Oracle(Answers(EmbeddedSolver(), tables=True))
     steps = set[Query]()
     for premises, conclusion in cycle(chain(*non_instances(FOLIO, rule))):
         steps.add(generator.non_instance(premises, conclusion))
