@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
 
-from proof_r1_formal.engine.finite import decided
+from proof_r1_formal.engine.finite import decide_finite
 from proof_r1_formal.engine.solver import checked_signature
 from proof_r1_formal.kernel.answer import Answer, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
@@ -23,7 +23,7 @@ class FiniteSolver:
     def decide(self, query: Query) -> Answer:
         """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
         signature = checked_signature(query)
-        return signature if isinstance(signature, Unknown) else decided(query, signature)
+        return signature if isinstance(signature, Unknown) else decide_finite(query, signature)
 
 
 def assert_refuted(query: Query, answer: Answer) -> None:

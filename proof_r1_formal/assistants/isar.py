@@ -19,7 +19,7 @@ from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certi
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
 from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.assistants.lean_term import own_theorems
-from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.engine.lemmas import along_equation, elimination, formula_of, introduction, negation_pairs
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.pattern import Lambda, instance
@@ -166,10 +166,10 @@ class _Writer:
                     opened.append(line.constant.function)
                 case _:
                     says, reason = self._line(known, line)
-                    if number == len(block) and written(says) is alpha_normal(goal):
+                    if number == len(block) and formula_of(says) is alpha_normal(goal):
                         break
                     known.append((says, self._name()))
-                    lines += _stated(f"have {known[-1][1]}:", written(says), reason)
+                    lines += _stated(f"have {known[-1][1]}:", formula_of(says), reason)
         else:
             reason = _as_goal(known[-1], goal)
         for constant in opened:
@@ -225,7 +225,7 @@ class _Writer:
             case Absurd(formula, block):
                 says = signed(formula)
                 rule = "notI" if says.sign else "ccontr"
-                return says.opposite(), self._supposed(known, written(says), block, BOTTOM, rule)
+                return says.opposite(), self._supposed(known, formula_of(says), block, BOTTOM, rule)
             case Contradiction(first, second):
                 (says, one), (_, two) = known[first], known[second]
                 return FALSUM, _fact("notE", two, one) if says.sign else _fact("notE", one, two)
@@ -414,5 +414,5 @@ def _predicate(quantified: Quantified) -> str:
 
 def _abstraction(variables: Sequence[Var], body: Formula) -> str:
     """A function from elements to truth values; without variables the truth value itself."""
-    bound = "".join([rf"\<lambda>{isabelle.typed(variable)}. " for variable in variables])
+    bound = "".join([rf"\<lambda>{isabelle.binder(variable)}. " for variable in variables])
     return f"{bound}{isabelle.formula_text(body)}"

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.engine.lemmas import along_equation, elimination, formula_of, introduction, negation_pairs
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import Signature, mangle
@@ -364,7 +364,7 @@ def _apply(lemma: str, *arguments: str) -> str:
 
 
 def _type(says: Signed) -> str:
-    return lean.formula(written(says))
+    return lean.formula(formula_of(says))
 
 
 def _without_pairs(formula: Formula, term: str) -> str:

@@ -12,7 +12,7 @@ from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.guided import Guided, continues_chats
 from proof_r1_formal.models.chat import Model, Sampling
-from proof_r1_formal.models.constrain import Constrain, Guidance, Masks, Offer, Offered, offered
+from proof_r1_formal.models.constrain import Constrain, Guidance, Masks, Offer, Offered, find_offer
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import catalogue
 
@@ -70,7 +70,7 @@ class AnswerForm:
         """The constraint that is used with an endpoint, if any; the command names it."""
         if self.constrain == "off":
             return None
-        offer = await offered(model, "grammar" if self.guided else self.constrain, sampling, plain=plain)
+        offer = await find_offer(model, "grammar" if self.guided else self.constrain, sampling, plain=plain)
         if offer is not None:
             log(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
         elif self.constrain == "auto":

@@ -96,7 +96,7 @@ class Paper:
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
-        terms = scaled(group.terms(paper_weight(group), text=False), group)
+        terms = scale(group.terms(paper_weight(group), text=False), group)
         weight = group.settings.outcome_weight
         return tuple(
             [
@@ -121,7 +121,7 @@ class Shared:
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
         settings = group.settings
-        terms = scaled(group.terms(paper_weight(group), text=True), group)
+        terms = scale(group.terms(paper_weight(group), text=True), group)
         outcomes = group_relative([float(is_solved(report)) for report in group.reports], settings.epsilon)
         return tuple(
             [
@@ -198,7 +198,7 @@ def eligible_outcomes(reports: Sequence[TraceReport], settings: CreditSettings) 
     return tuple([next(relative) if is_eligible(report) else 0.0 for report in reports])
 
 
-def scaled(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
+def scale(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
     """The terms, with the negative ones scaled down so they do not outweigh the positive ones."""
     counted = [term for row, flags in zip(terms, group.mapped, strict=True) for term in compress(row, flags)]
     positive = fsum([term for term in counted if term > 0.0])

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any, TypeAlias
 
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.checker import shown
@@ -316,5 +316,5 @@ class _Writer:
         self._budget.spend(steps)
         if proof is None:
             raise AletheError(f"no proof was found of the step {what}")
-        says = written(shown(proof, premises, clause)[0])
+        says = formula_of(shown(proof, premises, clause)[0])
         return before + renumbered(proof, [number for _, number in given], count + len(before)), says

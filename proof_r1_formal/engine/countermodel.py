@@ -65,10 +65,10 @@ def countermodel(
         )
     except StructureError:
         return None
-    return confirmed(query, structure, signature, steps)
+    return confirm_structure(query, structure, signature, steps)
 
 
-def confirmed(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
+def confirm_structure(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
     """The refutation by a structure; None if the evaluator does not confirm it, or if it is too large to check.
 
     Args:

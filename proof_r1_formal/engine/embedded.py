@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.engine.budget import Budget
-from proof_r1_formal.engine.countermodel import confirmed
-from proof_r1_formal.engine.finite import decided, refuted_in_small_domain
+from proof_r1_formal.engine.countermodel import confirm_structure
+from proof_r1_formal.engine.finite import decide_finite, refuted_in_small_domain
 from proof_r1_formal.engine.herbrand import Expansion
 from proof_r1_formal.engine.one_element import OneElement
 from proof_r1_formal.engine.propagation import Propagation
@@ -93,7 +93,7 @@ class EmbeddedSolver:
             signature = known.signature()
             model = small.model(query.dependencies, signature)
             steps = GROUND_PRICE * small.looked_at
-            small_answer = None if model is None else confirmed(query, model, signature, steps)
+            small_answer = None if model is None else confirm_structure(query, model, signature, steps)
             if small_answer is not None:
                 return replace(small_answer, engine=ONE_ELEMENT)
         propagation = Propagation(query.dependencies, query.conclusion)
@@ -102,7 +102,7 @@ class EmbeddedSolver:
         if proof is not None:
             return Entailed(proof, steps, PROPAGATION)
         signature = known.signature()
-        answer = decided(query, signature, steps)
+        answer = decide_finite(query, signature, steps)
         if not isinstance(answer, Unknown):
             answer = replace(answer, engine=GROUNDING)
         if isinstance(answer, Refuted):

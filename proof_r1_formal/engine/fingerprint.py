@@ -15,7 +15,7 @@ from hashlib import blake2b
 from itertools import product
 from typing import Final, TypeAlias
 
-from proof_r1_formal.engine.truth_table import combined
+from proof_r1_formal.engine.truth_table import combine
 from proof_r1_formal.kernel.syntax import (
     App,
     Atom,
@@ -106,7 +106,7 @@ def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
         return EVERYWHERE ^ _truth(formula.body, values, single=single)
     if isinstance(formula, Binary):
         left = _truth(formula.left, values, single=single)
-        return combined(formula, left, _truth(formula.right, values, single=single), EVERYWHERE)
+        return combine(formula, left, _truth(formula.right, values, single=single), EVERYWHERE)
     if isinstance(formula, Binder):
         if single:
             return _truth(formula.body, values, single=True)

@@ -14,7 +14,7 @@ from typing import Final
 
 from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.congruence import Congruence
-from proof_r1_formal.engine.countermodel import MAX_ENTRIES, confirmed
+from proof_r1_formal.engine.countermodel import MAX_ENTRIES, confirm_structure
 from proof_r1_formal.engine.grounding import Grounding, OutsideError, Signed, SmallDomain
 from proof_r1_formal.engine.propositional import (
     BUDGET,
@@ -37,7 +37,7 @@ NEW_ELEMENTS: Final = (0, 1, 2, 3, 5, 8)
 """How many elements each sort has in the small domains that are tried, besides its constants."""
 
 
-def decided(query: Query, signature: Signature, steps: int = 0) -> Answer:
+def decide_finite(query: Query, signature: Signature, steps: int = 0) -> Answer:
     """The answer for a query in the class.
 
     Args:
@@ -107,7 +107,7 @@ def _satisfied(
         if assignment is None:
             return Entailed(steps=steps)
         structure = _structure(signature, grounding, assignment)
-        answer = None if structure is None else confirmed(query, structure, signature, steps)
+        answer = None if structure is None else confirm_structure(query, structure, signature, steps)
         return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
     raise AssertionError("clauses have room for all atoms")
 

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple, TypeAlias
 
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError, instance_price
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.signed import Signed, sides, signed
 from proof_r1_formal.kernel.symbols import symbols
@@ -177,7 +177,7 @@ class Expansion:
             sort = self._sorts.get(term.function) or self._signature.functions[term.function].result
             self._add_term(term, sort, 0 if cost < 0 else cost + 2)
         if not isinstance(formula, Binder):
-            return written(what)
+            return formula_of(what)
         if isinstance(formula, ForAll) == sign:
             return self._guard((formula, sign), max(cost, 0))
         witness = self._witnesses.get(formula)

@@ -119,7 +119,7 @@ def _word(value: bool | None) -> str:
 # -- formulas as written ----------------------------------------------------------------------------------------------
 
 
-def written(says: Signed) -> Formula:
+def formula_of(says: Signed) -> Formula:
     """What a line says, as a formula."""
     return says.formula if says.sign else Not(says.formula)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from proof_r1_formal.engine.truth_table import COLUMNS, MAX_ATOMS, ROWS, combined
+from proof_r1_formal.engine.truth_table import COLUMNS, MAX_ATOMS, ROWS, combine
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Atom, Binary, Binder, Bottom, Formula, Not
@@ -79,7 +79,7 @@ class OneElement:
             return column
         if isinstance(formula, Binary):
             self.looked_at += 1
-            return combined(formula, self._rows(formula.left), self._rows(formula.right), _EVERY)
+            return combine(formula, self._rows(formula.left), self._rows(formula.right), _EVERY)
         if isinstance(formula, Not):
             return _EVERY ^ self._rows(formula.body)
         if isinstance(formula, Binder):

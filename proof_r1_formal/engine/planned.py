@@ -13,7 +13,7 @@ from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.congruence import Congruence
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.herbrand import Plan
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.tableau import Tableau
 from proof_r1_formal.kernel.signed import FALSUM, Signed, sides, signed
 from proof_r1_formal.kernel.syntax import App, Atom, Eq, Exists, Formula, Implies, Quantified, Term
@@ -80,7 +80,7 @@ class PlannedTableau(Tableau):
         shown = fact(part if exists else part.opposite(), (quantified,), Witness(0, some))
         _, refuted = denied(some)
         end = fact(FALSUM, (shown, refuted), Contradiction(0, 0))
-        principle = self.hold(drinker, (end,), Absurd(written(drinker.opposite()), ()), inner=inside)
+        principle = self.hold(drinker, (end,), Absurd(formula_of(drinker.opposite()), ()), inner=inside)
         self.hold(signed(instantiate(drinker.formula, constant)), (principle,), Witness(0, constant))
 
     def _draw_equal(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from proof_r1_formal.engine.budget import instance_price
 from proof_r1_formal.engine.forced import LEFT, WHOLE, Table, forcing
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.kernel.signature import ground_terms
 from proof_r1_formal.kernel.signed import signed
 from proof_r1_formal.kernel.syntax import (
@@ -203,7 +203,7 @@ class Propagation:
         if self._clash is not None:
             lines.append(Contradiction(line_of[self._clash.body], line_of[self._clash]))
         if lines is not outside:
-            outside.append(Absurd(written(self._goal.opposite()), tuple(lines)))
+            outside.append(Absurd(formula_of(self._goal.opposite()), tuple(lines)))
         elif not outside:
             outside.append(Repeat(line_of[end]))
         return tuple(outside)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.herbrand import Plan
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.planned import PlannedTableau
 from proof_r1_formal.engine.tableau import Tableau
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
@@ -125,7 +125,7 @@ class _Search:
         """A fact that says the goal, as its opposite leads to a contradiction, or a contradiction; or None."""
         supposed = goal.opposite()
         scope = self._tableau.open(supposed)
-        return self._closed(scope, self._refute(), goal, Absurd(written(supposed), ()))
+        return self._closed(scope, self._refute(), goal, Absurd(formula_of(supposed), ()))
 
     def _refute(self) -> Fact | None:
         """A contradiction from what holds; None if there is no way on."""

@@ -74,7 +74,7 @@ class Table:
 
     def _compound(self, formula: Formula) -> int:
         if isinstance(formula, Binary):
-            return combined(formula, self.ground(formula.left), self.ground(formula.right), self.every)
+            return combine(formula, self.ground(formula.left), self.ground(formula.right), self.every)
         if isinstance(formula, Eq):
             return self._equation(formula)
         return self.every if isinstance(formula, Top) else 0
@@ -94,7 +94,7 @@ class Table:
         return column
 
 
-def combined(formula: Binary, left: int, right: int, every: int) -> int:
+def combine(formula: Binary, left: int, right: int, every: int) -> int:
     """The rows in which a binary formula is true, from those of its sides and all rows."""
     if isinstance(formula, Implies):
         return (every ^ left) | right
@@ -142,8 +142,8 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
         one, other = formula.left, formula.right
         if isinstance(one, Atom) and isinstance(other, Atom) and one is not other:  # as in most formulas
             if id(one) < id(other):
-                return (one, other), combined(formula, _FIRST, _SECOND, ROWS[FEW_ATOMS])
-            return (other, one), combined(formula, _SECOND, _FIRST, ROWS[FEW_ATOMS])
+                return (one, other), combine(formula, _FIRST, _SECOND, ROWS[FEW_ATOMS])
+            return (other, one), combine(formula, _SECOND, _FIRST, ROWS[FEW_ATOMS])
     atoms = _atoms(formula)
     if atoms is None:
         return None
@@ -186,7 +186,7 @@ def _truth(formula: Formula, columns: Mapping[Atom, int], every: int) -> int:
     if isinstance(formula, Not):
         return every ^ _truth(formula.body, columns, every)
     if isinstance(formula, Binary):
-        return combined(formula, _truth(formula.left, columns, every), _truth(formula.right, columns, every), every)
+        return combine(formula, _truth(formula.left, columns, every), _truth(formula.right, columns, every), every)
     return 0 if isinstance(formula, Bottom) else every
 
 

@@ -196,7 +196,7 @@ def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-async def offered(
+async def find_offer(
     model: Model, wanted: Literal["auto", "json", "grammar"], sampling: Sampling, *, plain: bool = False
 ) -> Offer | None:
     """The first constraint that a model keeps to, if there is one.

@@ -237,7 +237,7 @@ def term_text(term: Term) -> str:
     return text_of(term, _NOTATION)
 
 
-def typed(variable: Var) -> str:
+def binder(variable: Var) -> str:
     """A variable that is bound, with its type."""
     return f"{variable_name(variable)}::{sort_name(variable.sort)}"
 

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from proof_r1_formal.engine.lemmas import elimination, introduction, written
+from proof_r1_formal.engine.lemmas import elimination, formula_of, introduction
 from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
 from proof_r1_formal.kernel.symbols import symbols
@@ -169,7 +169,7 @@ class _Writer:
         number = next(self._numbers)
         shown = tuple([self._known[use][1] for use in uses])
         self._known.append((says, number))
-        self.rows.append(Row(number, self._depth, text or self._text(written(says)), reason, shown, block))
+        self.rows.append(Row(number, self._depth, text or self._text(formula_of(says)), reason, shown, block))
 
     def parts(self, parts: Sequence[_Part]) -> None:
         """The rows of proofs, each from premises and from what the ones before it conclude."""

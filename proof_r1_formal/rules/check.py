@@ -30,7 +30,7 @@ from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
 from proof_r1_formal.kernel.syntax import Atom, Binder, Exists, Formula, Not, Term
 from proof_r1_formal.kernel.transform import instantiate
-from proof_r1_formal.rules.forms import covered, normal_form, stated
+from proof_r1_formal.rules.forms import covers, is_stated, normal_form
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
@@ -265,19 +265,19 @@ class _Step:
         needed = [formula for formula in found.minor if formula not in self._dependencies]
         for anchor in found.principal:
             needed += [formula for formula in anchor.antecedents if formula not in self._dependencies]
-        return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, unruled=True)])
+        return tuple([f for f in needed if not is_stated(f, self._plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
         if _AS_WRITTEN in schema.conditions:
             given = tuple(map(normal_form, self._dependencies))
             written = self._instances_of_exists(minor)
-            return any(covered(tuple(map(normal_form, formulas)), given, self._never) for formulas in written)
+            return any(covers(tuple(map(normal_form, formulas)), given, self._never) for formulas in written)
         if _OWN in schema.conditions:
-            return covered(minor, self._dependencies, self._is)
+            return covers(minor, self._dependencies, self._is)
         if _STATED in schema.conditions:
             if not self._substantial(minor):
                 return False
-            return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)
+            return all(is_stated(formula, self._said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
 

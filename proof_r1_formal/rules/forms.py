@@ -30,7 +30,7 @@ from proof_r1_formal.kernel.syntax import (
 from proof_r1_formal.kernel.transform import conjuncts, regrouped
 
 
-def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:
+def is_stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:
     """Whether the formula is said itself, or in parts: the conjuncts of ∧, ¬∨ and ¬→, each of them stated.
 
     Args:
@@ -44,7 +44,7 @@ def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, 
         return True
 
     def all_stated(*parts: Formula, sums: bool = False) -> bool:
-        return all(stated(part, is_said, sums=sums, unruled=unruled) for part in parts)
+        return all(is_stated(part, is_said, sums=sums, unruled=unruled) for part in parts)
 
     match formula:
         case Xor(left, right) if sums:
@@ -79,7 +79,7 @@ def conjunctive_parts(formula: Formula) -> tuple[Formula, ...]:
             return (formula,)
 
 
-def covered(
+def covers(
     wanted: tuple[Formula, ...], given: tuple[Formula, ...], is_part: Callable[[Formula, Formula], bool]
 ) -> bool:
     """Whether some given formulas, one at least for each that is wanted, are together exactly the wanted conjuncts.
@@ -90,10 +90,10 @@ def covered(
         is_part: whether a given formula is a conjunct in other words; asked once for each pair that is tried.
     """
     parts = tuple([part for formula in wanted for part in conjuncts(formula)])
-    return _covered(parts, given, len(wanted), is_part)
+    return _covers(parts, given, len(wanted), is_part)
 
 
-def _covered(
+def _covers(
     parts: tuple[Formula, ...], given: tuple[Formula, ...], least: int, is_part: Callable[[Formula, Formula], bool]
 ) -> bool:
     """Whether the given formulas, at least ``least`` of them, are together exactly the parts."""
@@ -101,7 +101,7 @@ def _covered(
         return least <= 0
     for index, formula in enumerate(given):
         rest = parts[1:] if is_part(formula, parts[0]) else _without(parts, conjuncts(formula))
-        if rest is not None and _covered(rest, (*given[:index], *given[index + 1 :]), least - 1, is_part):
+        if rest is not None and _covers(rest, (*given[:index], *given[index + 1 :]), least - 1, is_part):
             return True
     return False
 

@@ -65,7 +65,7 @@ class Attempt:
     @property
     def completion(self) -> str:
         """The actions as the completion of a model."""
-        return written([step.record() for step in self.steps])
+        return completion_of([step.record() for step in self.steps])
 
     def __repr__(self) -> str:
         lines = [f"{premise.id}: {show(premise.formula)}" for premise in self.problem.premises]
@@ -76,7 +76,7 @@ class Attempt:
         printer.text(repr(self))  # what Hypothesis shows
 
 
-def written(elements: Sequence[Json]) -> str:
+def completion_of(elements: Sequence[Json]) -> str:
     """A completion whose summary contains exactly these elements, escaped so that none looks like ``</summary>``."""
     escaped = json.dumps(elements, ensure_ascii=False).replace("<", "\\u003c")
     return f"<summary>{escaped}</summary>"

@@ -11,7 +11,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from proof_r1_formal.proof.action import FIELDS
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.testing.attempts import Attempt, Json, valid_attempts, written
+from proof_r1_formal.testing.attempts import Attempt, Json, completion_of, valid_attempts
 from proof_r1_formal.testing.corruptions import corrupted_attempts
 from proof_r1_formal.text.show import Notation
 
@@ -41,7 +41,7 @@ def completions(catalogue: Catalogue = TRAIN) -> SearchStrategy[str]:
     return st.one_of(
         valid.flatmap(layouts),
         corrupted_attempts(valid, catalogue=catalogue).map(lambda corrupted: corrupted.completion),
-        st.lists(json_values, max_size=4).map(written),
+        st.lists(json_values, max_size=4).map(completion_of),
         json_values.map(lambda value: f"<summary>{json.dumps(value)}</summary>"),
         st.lists(st.sampled_from(pieces) | any_text(), max_size=12).map("".join),
         any_text(),

@@ -22,8 +22,8 @@ from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.testing.attempts import Attempt, Json, valid_attempts, written
-from proof_r1_formal.testing.mutations import Flaw, changed, flawed, known
+from proof_r1_formal.testing.attempts import Attempt, Json, completion_of, valid_attempts
+from proof_r1_formal.testing.mutations import Flaw, flawed, known, replace_step
 
 _T = TypeVar("_T")
 
@@ -136,7 +136,7 @@ def corrupted_attempts(
             return Corrupted(corruption, attempt, index, flawed_attempt)
         records: list[Json] = [step.record() for step in attempt.steps]
         records[index] = _changed_record(draw, attempt, index, corruption)
-        text = written(records)
+        text = completion_of(records)
         if corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
             text, index = _changed_text(draw, text, corruption), 0
         return Corrupted(corruption, attempt, index, attempt, text)
@@ -173,17 +173,17 @@ def _changed_steps(
             return _with_converse(draw, attempt, index)
         case _:
             return None
-    return replace(attempt, steps=changed(attempt.steps, index, step))
+    return replace(attempt, steps=replace_step(attempt.steps, index, step))
 
 
 def _with_converse(draw: DrawFn, attempt: Attempt, index: int) -> Attempt:
     step, premises = attempt.steps[index], attempt.problem.premises
     choices: list[Attempt] = []
     if (turned := _converse(step.conclusion)) is not None:
-        choices.append(replace(attempt, steps=changed(attempt.steps, index, replace(step, conclusion=turned))))
+        choices.append(replace(attempt, steps=replace_step(attempt.steps, index, replace(step, conclusion=turned))))
     for position, premise in enumerate(premises):
         if premise.id in step.dependencies and (turned := _converse(premise.formula)) is not None:
-            others = changed(premises, position, replace(premise, formula=turned))
+            others = replace_step(premises, position, replace(premise, formula=turned))
             choices.append(replace(attempt, problem=replace(attempt.problem, premises=others)))
     return _one_of(draw, choices)
 

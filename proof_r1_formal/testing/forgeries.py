@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.kernel.checker import shown
@@ -63,7 +63,7 @@ from proof_r1_formal.kernel.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.generate import CONNECTIVES
-from proof_r1_formal.testing.hostile import POOL, HostileFormulas, Words, capturing_instance, replaced
+from proof_r1_formal.testing.hostile import POOL, HostileFormulas, Words, capturing_instance, replace_variable
 
 HOLE = Var("␣hole", ENTITY)
 """Marks the places of a term."""
@@ -139,7 +139,7 @@ class Forger:
     def _says(lines: Sequence[Line], known: Sequence[Formula]) -> Formula | None:
         """What the last line says; None if the checker refuses it."""
         try:
-            return written(shown(tuple(lines), known)[0])
+            return formula_of(shown(tuple(lines), known)[0])
         except ProofError:
             return None
 
@@ -172,7 +172,7 @@ class Forger:
         left, right = self._draw.term(), self._draw.term()
         before = self._draw.formula(1 if self._source.random() < 0.9 else 3)
         marked = self._draw.abstracted(before, left, HOLE, 0.6)
-        after = map_terms(marked, lambda term: replaced(term, HOLE, right))
+        after = map_terms(marked, lambda term: replace_variable(term, HOLE, right))
         if self._source.random() < 0.5:
             before, after = after, before
         if self._source.random() < 0.2:
@@ -286,7 +286,9 @@ class Forger:
     def _of_any_sort(self, single: ForAll, premises: Sequence[Formula]) -> list[Line]:
         """Lines that say of any sort what a premise says of one; the last comes first."""
         constant, variable = App("w0", ()), self._draw.variable()
-        all_are = ForAll(variable, map_terms(single.body, lambda term: replaced(term, single.variable, variable)))
+        all_are = ForAll(
+            variable, map_terms(single.body, lambda term: replace_variable(term, single.variable, variable))
+        )
         inside = Arbitrary(all_are, constant, (Instance(premises.index(single), constant),))
         (only,) = constants(single)
         other = Var("u", variable.sort)
@@ -358,7 +360,7 @@ class Forger:
         match part:
             case ForAll(bound, body) | Exists(bound, body) if source.random() < 0.5:
                 term = App(source.choice((bound.name, *[name for name, _ in self._draw.words.constants])), ())
-                return map_terms(body, lambda each: replaced(each, bound, term))
+                return map_terms(body, lambda each: replace_variable(each, bound, term))
             case _ if source.random() < 0.7:
                 return source.choice((ForAll, Exists))(variable, formula)
         return Or(formula, part)

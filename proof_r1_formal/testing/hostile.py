@@ -163,12 +163,12 @@ class HostileFormulas:
         return map_terms(formula, visit)
 
 
-def replaced(term: Term, variable: Var, value: Term) -> Term:
+def replace_variable(term: Term, variable: Var, value: Term) -> Term:
     """The term with a value for a variable."""
     if term is variable:
         return value
     if isinstance(term, App):
-        return term.on(tuple([replaced(argument, variable, value) for argument in term.arguments]))
+        return term.on(tuple([replace_variable(argument, variable, value) for argument in term.arguments]))
     return term
 
 

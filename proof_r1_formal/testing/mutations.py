@@ -58,24 +58,24 @@ def flawed(problem: Problem, steps: Sequence[S], index: int, flaw: Flaw, rules: 
     """Every way to give a step of a proof a flaw of a kind; REPEATED_STEP gives it to a new step behind that one."""
     step = steps[index]
     if flaw is Flaw.REPEATED_STEP:
-        yield changed(steps, index, step, replace(step, id=f"{step.id}_again"))
+        yield replace_step(steps, index, step, replace(step, id=f"{step.id}_again"))
         return
     for other in _flawed(problem, steps, index, flaw, rules):
-        yield changed(steps, index, other)
+        yield replace_step(steps, index, other)
 
 
 def _flawed(problem: Problem, steps: Sequence[S], index: int, flaw: Flaw, rules: Catalogue) -> Iterator[S]:
     step, names = steps[index], steps[index].dependencies
     match flaw:
         case Flaw.DROPPED_DEPENDENCY:
-            yield from [rewired(step, name) for name in names]
+            yield from [rewire(step, name) for name in names]
         case Flaw.OTHER_DEPENDENCY:
             others = [other for other in known(problem, steps[:index]) if other not in names]
-            yield from [rewired(step, name, other) for name in names for other in others]
+            yield from [rewire(step, name, other) for name in names for other in others]
         case Flaw.UNKNOWN_DEPENDENCY:
-            yield from [rewired(step, name, f"{name}x") for name in names]
+            yield from [rewire(step, name, f"{name}x") for name in names]
         case Flaw.LATER_DEPENDENCY:
-            yield from [rewired(step, name, later.id) for name in names for later in steps[index:]]
+            yield from [rewire(step, name, later.id) for name in names for later in steps[index:]]
         case Flaw.NEGATED_CONCLUSION:
             if isinstance(step, Step):
                 yield replace(step, conclusion=negate(step.conclusion))
@@ -85,7 +85,7 @@ def _flawed(problem: Problem, steps: Sequence[S], index: int, flaw: Flaw, rules:
             yield from [replace(step, rule=rule.name) for rule in rules.rules if rule.name != step.rule]
         case Flaw.SKIPPED_STEP:
             below = {earlier.id: earlier.dependencies for earlier in steps[:index]}
-            skipping = [rewired(step, name, *below[name]) for name in names if name in below]
+            skipping = [rewire(step, name, *below[name]) for name in names if name in below]
             yield from [other for other in skipping if len(other.dependencies) <= MAX_DEPENDENCIES]
         case Flaw.REPEATED_STEP:
             return
@@ -99,17 +99,17 @@ def _flawed(problem: Problem, steps: Sequence[S], index: int, flaw: Flaw, rules:
 # -- one change -------------------------------------------------------------------------------------------------------
 
 
-def changed(steps: Sequence[T], index: int, *instead: T) -> tuple[T, ...]:
+def replace_step(steps: Sequence[T], index: int, *instead: T) -> tuple[T, ...]:
     """The steps with others, or none, in place of one."""
     return (*steps[:index], *instead, *steps[index + 1 :])
 
 
-def inserted(steps: Sequence[T], index: int, *new: T) -> tuple[T, ...]:
+def insert_steps(steps: Sequence[T], index: int, *new: T) -> tuple[T, ...]:
     """The steps with new ones before the one with this index."""
     return (*steps[:index], *new, *steps[index:])
 
 
-def rewired(step: S, name: str, *instead: str) -> S:
+def rewire(step: S, name: str, *instead: str) -> S:
     """The step with other dependencies, or none, in place of one; each stays once."""
     position = step.dependencies.index(name)
     names = (*step.dependencies[:position], *instead, *step.dependencies[position + 1 :])

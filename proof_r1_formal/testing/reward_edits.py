@@ -19,7 +19,7 @@ from proof_r1_formal import GOAL_BINDING, MAX_DEPENDENCIES, Catalogue, Problem, 
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Not, Or, Xor, conjunction
 from proof_r1_formal.kernel.transform import constants, instantiate
 from proof_r1_formal.proof.trajectory import summary
-from proof_r1_formal.testing.mutations import changed, inserted, known, rewired
+from proof_r1_formal.testing.mutations import insert_steps, known, replace_step, rewire
 
 NOWHERE = "nowhere"
 """An id that names nothing."""
@@ -77,7 +77,7 @@ class Draft:
 
     def with_step(self, place: int, step: ReferenceStep, edit: str) -> Draft:
         """The draft with another step in place of one."""
-        return self.edited(edit, changed(self.steps, place, step))
+        return self.edited(edit, replace_step(self.steps, place, step))
 
 
 def edits(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
@@ -100,7 +100,7 @@ def edits(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
 def _drops(draft: Draft) -> Iterator[Draft]:
     """A step left out; steps that depend on it keep its name, or depend on what it depends on."""
     for place, gone in enumerate(draft.steps):
-        rest = changed(draft.steps, place)
+        rest = replace_step(draft.steps, place)
         yield draft.edited(f"drop {gone.id}", rest)
         yield draft.edited(f"drop {gone.id}, depend on what it depends on", [without(step, gone) for step in rest])
 
@@ -117,7 +117,7 @@ def _copies(draft: Draft) -> Iterator[Draft]:
     for place, step in enumerate(draft.steps):
         for name, conclusion in (("copy", step.conclusion), ("copy as ¬¬", f"¬¬({step.conclusion})")):
             again = replace(step, id=f"{step.id}_{len(draft.steps)}", conclusion=conclusion)
-            yield draft.edited(f"{name} {step.id}", inserted(draft.steps, place + 1, again))
+            yield draft.edited(f"{name} {step.id}", insert_steps(draft.steps, place + 1, again))
 
 
 def _renames(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
@@ -156,7 +156,7 @@ def _rewires(draft: Draft, problem: Problem) -> Iterator[Draft]:
     everything = [*known(problem, draft.steps), NOWHERE]
     for place, step in enumerate(draft.steps):
         for name in step.dependencies:
-            yield draft.with_step(place, rewired(step, name), f"{step.id} without {name}")
+            yield draft.with_step(place, rewire(step, name), f"{step.id} without {name}")
         for name in everything:
             if name not in step.dependencies and len(step.dependencies) < MAX_DEPENDENCIES:
                 more = replace(step, dependencies=(*step.dependencies, name))
@@ -179,14 +179,14 @@ def _splits(draft: Draft, problem: Problem) -> Iterator[Draft]:
             both = ReferenceStep(new, (one, other), whole, "CONJUNCTION_INTRODUCTION")
             rest = [name for name in step.dependencies if name not in (one, other)]
             via = replace(step, dependencies=(new, *rest))
-            yield draft.edited(f"{step.id} by way of {one} ∧ {other}", changed(draft.steps, place, both, via))
+            yield draft.edited(f"{step.id} by way of {one} ∧ {other}", replace_step(draft.steps, place, both, via))
         for name in usable:
             if isinstance(formula := formulas[name], ForAll):
                 for constant in dict.fromkeys(c for premise in problem.premises for c in constants(premise.formula)):
                     body = show(instantiate(formula, constant))
                     instance = ReferenceStep(new, (name,), body, "UNIVERSAL_ELIMINATION")
                     via = replace(step, dependencies=tuple([new if d == name else d for d in step.dependencies]))
-                    yield draft.edited(f"{step.id} by way of {body}", changed(draft.steps, place, instance, via))
+                    yield draft.edited(f"{step.id} by way of {body}", replace_step(draft.steps, place, instance, via))
         formulas[step.id] = parse_formula(step.conclusion)
 
 
@@ -195,13 +195,15 @@ def _pads(draft: Draft, problem: Problem) -> Iterator[Draft]:
     for place in range(len(draft.steps) + 1):
         for name, useless in _useless(problem):
             junk = [replace(step, id=f"j{place}_{number}") for number, step in enumerate(useless)]
-            padded = inserted(draft.steps, place, *junk)
+            padded = insert_steps(draft.steps, place, *junk)
             where = f"before {draft.steps[place].id}" if place < len(draft.steps) else "at the end"
             yield draft.edited(f"{name} {where}", padded)
             if place < len(draft.steps):
                 names = (*draft.steps[place].dependencies, *[one.id for one in junk])[:MAX_DEPENDENCIES]
                 cited = replace(draft.steps[place], dependencies=names)
-                yield draft.edited(f"{name} {where}, as its dependencies", changed(draft.steps, place, *junk, cited))
+                yield draft.edited(
+                    f"{name} {where}, as its dependencies", replace_step(draft.steps, place, *junk, cited)
+                )
 
 
 @lru_cache(maxsize=16)

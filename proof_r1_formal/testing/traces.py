@@ -21,7 +21,7 @@ from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.testing.generate import Chain, Generator, numbered
-from proof_r1_formal.testing.mutations import Flaw, changed, flawed, inserted, known
+from proof_r1_formal.testing.mutations import Flaw, flawed, insert_steps, known, replace_step
 from proof_r1_formal.text.show import show
 
 Steps: TypeAlias = tuple[ReferenceStep, ...]
@@ -107,9 +107,9 @@ class TraceGenerator:
         step, other = steps[index], source.randrange(len(steps))
         match source.randrange(10):
             case 0:
-                return changed(steps, index)
+                return replace_step(steps, index)
             case 1:
-                return changed(changed(steps, index, steps[other]), other, step)
+                return replace_step(replace_step(steps, index, steps[other]), other, step)
             case 2:
                 step = replace(step, dependencies=self._some(step.dependencies, source.randrange(3)))
             case 3:
@@ -121,7 +121,7 @@ class TraceGenerator:
             case _:
                 choices = list(flawed(problem, steps, index, source.choice(list(Flaw)), self._rules))
                 return source.choice(choices) if choices else steps
-        return changed(steps, index, step)
+        return replace_step(steps, index, step)
 
     # -- adversarial --------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class TraceGenerator:
             for step in steps[place:]
         ]
         new = ReferenceStep(name, wanted, show(formula), source.choice(self._names))
-        return inserted((*steps[:place], *later), place, new)
+        return insert_steps((*steps[:place], *later), place, new)
 
     def _ending(self, steps: Steps, problem: Problem) -> ReferenceStep:
         """The last action: it names an option, and states one thing or another."""

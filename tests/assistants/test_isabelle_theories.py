@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.engine.lemmas import elimination, lemma_of_introduction, written
+from proof_r1_formal.engine.lemmas import elimination, formula_of, lemma_of_introduction
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
@@ -109,7 +109,7 @@ def test_what_truth_tables_force_is_what_the_lemmas_say() -> None:
                     assert found is not None
                     seen.add(found.lemma)
                     premises, conclusion = stated(LOGIC[found.lemma])
-                    assert premises == (written(main), *([] if found.other is None else [found.other]))
+                    assert premises == (formula_of(main), *([] if found.other is None else [found.other]))
                     assert found.other in (None, rest if value else Not(rest))
                     assert found.conclusion == conclusion
                     assert conclusion in (part, Not(part))

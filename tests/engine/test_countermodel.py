@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.engine.countermodel import Row, confirmed, countermodel
+from proof_r1_formal.engine.countermodel import Row, confirm_structure, countermodel
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.kernel.answer import MAX_EVALUATION, Refuted
 from proof_r1_formal.kernel.model import Element, Structure
@@ -60,11 +60,11 @@ def test_confirmation_is_bounded(quantifiers: int) -> None:
         formula = ForAll(var("x"), formula)
     structure = Structure({"Entity": 4})
     query = Query((formula,), BOTTOM)
-    answer = confirmed(query, structure, Signature.infer(query.assertions))
+    answer = confirm_structure(query, structure, Signature.infer(query.assertions))
     assert (answer is not None) == (4**quantifiers < MAX_EVALUATION)
     assert answer is None or answer.model is structure
 
 
 def test_a_structure_that_interprets_too_little_is_the_callers_mistake() -> None:
     with pytest.raises(StructureError):
-        confirmed(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)
+        confirm_structure(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)

@@ -31,7 +31,7 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.testing.attempts import Attempt, valid_attempts, written
+from proof_r1_formal.testing.attempts import Attempt, completion_of, valid_attempts
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import GROUPS, Metering, action
 from tests.builders import problem as built
@@ -147,7 +147,7 @@ def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt,
     """Take a valid step's name away: the diagnosis finds its rule again, with dependencies that it had."""
     index = data.draw(st.integers(0, len(attempt.steps) - 1))
     records = [step.record() for step in attempt.steps]
-    completion = written(
+    completion = completion_of(
         [{**record, **({"rule": "BECAUSE"} if n == index else {})} for n, record in enumerate(records)]
     )
     report = FOLIO_VERIFIER.verify(attempt.problem, completion)

@@ -24,7 +24,7 @@ from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.answers import MAX_FAILURES, json_object
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification, topological
-from proof_r1_formal.models.agents.logic_agent import LogicAgent, Outcome, combined, judge, views
+from proof_r1_formal.models.agents.logic_agent import LogicAgent, Outcome, combine, judge, views
 from proof_r1_formal.models.chat import CallError, Message, Reply, Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import Done, Task, run
@@ -393,7 +393,7 @@ def test_other_options_are_views_of_their_own() -> None:
     options = tuple(Option(name, name, parse_formula(f"in(tom, {name})")) for name in ("house", "garden", "street"))
     problem = replace(PROBLEM, options=options, answer="garden")
     assert [view.entailed for view in views(problem)] == ["house", "garden", "street"]
-    assert combined([]) is None
+    assert combine([]) is None
 
 
 def test_no_agent_is_told_the_answer() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import regrouped
-from proof_r1_formal.rules.forms import conjunctive_parts, covered, normal_form, stated
+from proof_r1_formal.rules.forms import conjunctive_parts, covers, is_stated, normal_form
 from proof_r1_formal.text.parse import parse_formula
 
 STATED = [
@@ -46,7 +46,7 @@ STATED = [
 @pytest.mark.parametrize(("formula", "said", "options", "expected"), STATED)
 def test_what_formulas_state_together(formula: str, said: str, options: set[str], expected: bool) -> None:
     known = {parse_formula(text) for text in said.split(";")}
-    found = stated(parse_formula(formula), known.__contains__, sums="sums" in options, unruled="unruled" in options)
+    found = is_stated(parse_formula(formula), known.__contains__, sums="sums" in options, unruled="unruled" in options)
     assert found == expected
 
 
@@ -73,15 +73,15 @@ def test_what_is_given_is_used_once_and_in_any_order() -> None:
     def says_other(given: Formula, part: Formula) -> bool:
         return (given, part) == (another, other)
 
-    assert covered((one, other), (another, one), says_other)
-    assert not covered((one, other, other), (another, one), says_other)
+    assert covers((one, other), (another, one), says_other)
+    assert not covers((one, other, other), (another, one), says_other)
 
 
 def test_covering_conjuncts_are_compared_up_to_bound_names_and_grouping() -> None:
     wanted = parse_formula("∀x (P(x) ∧ Q(x)) ∧ (A ∨ B) ∧ C")
     given = tuple(map(parse_formula, ("(B ∨ A) ∧ ∀y (Q(y) ∧ P(y))", "C")))
-    assert covered((wanted,), given, lambda _part, _formula: False)
-    assert not covered((wanted,), given[:1], lambda _part, _formula: False)
+    assert covers((wanted,), given, lambda _part, _formula: False)
+    assert not covers((wanted,), given[:1], lambda _part, _formula: False)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class LogicAgent:
         angles = views(problem)
         replies = await ask_all(model, [formalisation(problem, view) for view in angles], self.sampling)
         findings = [await self._found(view, reply.text, model) for view, reply in zip(angles, replies, strict=True)]
-        symbolic = combined(findings)
+        symbolic = combine(findings)
         reply = await model.reply(second_thought(problem, findings, symbolic), self.sampling)
         thought = json_object(reply.text) or {}
         named = thought.get("answer")
@@ -240,7 +240,7 @@ def _subject(position: Formula) -> Formula | None:
     return None
 
 
-def combined(findings: Sequence[Finding]) -> str | None:
+def combine(findings: Sequence[Finding]) -> str | None:
     """The answer on which all definite findings agree; without definite ones, that of the open findings."""
     definite = {finding.answer for finding in findings if finding.outcome is not Outcome.OPEN} - {None}
     if not definite:
