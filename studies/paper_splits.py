@@ -270,16 +270,15 @@ def _read(paths: Iterable[Path], *, repair: bool | None = None) -> ProblemSet:
 
 
 def write(chosen: Mapping[str, Sequence[Choice]], out: Path) -> None:
-    """Write the sets and the selection into a folder."""
+    """Write the selection, and the sets that are not empty, into a folder."""
     with output(out / "selection.jsonl") as file:
         for name, choices in chosen.items():
             for choice in choices:
                 record = {"set": name, "id": choice.id, "rule": choice.rule, "detail": choice.detail}
                 file.write(msgspec.json.encode(record) + b"\n")
     for name, choices in chosen.items():
-        write_problems(
-            out / f"{name}.jsonl", [one.problem for one in choices if one.rule is Rule.CHOSEN and one.problem]
-        )
+        if problems := [one.problem for one in choices if one.rule is Rule.CHOSEN and one.problem]:
+            write_problems(out / f"{name}.jsonl", problems)
 
 
 def table(name: str, choices: Iterable[Choice]) -> str:
@@ -300,6 +299,8 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder for the sets and their selection")
     options = parser.parse_args()
     given = {name: getattr(options, name) for name in PUBLISHED}
+    if not any(given.values()):
+        parser.error("name a file to select from: --proverqa, --folio or --proofwriter")
     try:
         check_folder(options.out)
         for name in ("selection", *PUBLISHED):

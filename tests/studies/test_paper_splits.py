@@ -166,6 +166,12 @@ def test_the_program_writes_sets_and_reasons_and_shows_the_published_counts(
     ]
 
 
+def test_an_empty_set_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "easy.jsonl", [proverqa(0, ["a(c)"], "b(c)", "C")])
+    run(monkeypatch, "--proverqa", path, "-o", tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["selection.jsonl"]
+
+
 def test_wrong_use_of_the_program_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,7 +179,8 @@ def test_wrong_use_of_the_program_is_explained(
     for arguments, told in (
         (("--proverqa", path, "-o", tmp_path), "would overwrite the input"),
         (("--proverqa", path, "--proverqa", path, "-o", tmp_path / "out"), "already has a problem 'proverqa/0'"),
-        (("--exclude", tmp_path / "none", "-o", tmp_path / "out"), "No such file"),
+        (("--proverqa", path, "--exclude", tmp_path / "none", "-o", tmp_path / "out"), "No such file"),
+        (("-o", tmp_path / "out"), "name a file to select from"),
     ):
         with pytest.raises(SystemExit):
             run(monkeypatch, *arguments)
