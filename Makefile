@@ -95,7 +95,7 @@ test-openrlhf: .venv-openrlhf/.ready
 	$(RUN_OPENRLHF)
 
 tables: .venv/.tested
-	$(BIN)/python tests/audit/test_agreement.py $(DATA) > docs/agreement.md
+	$(BIN)/python tests/studies/test_agreement.py $(DATA) > docs/agreement.md
 
 bench: .venv/.tested
 	$(BIN)/python -m studies.bench.verification $(DATA)
@@ -104,8 +104,7 @@ bench-ray: .venv/.tested
 	$(BIN)/python -m studies.bench.cluster
 
 audit: .venv/.tested
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m studies.bench.audit $(DATA)
-	rm -rf out/audit  # the state of an interrupted run; a new run starts from scratch, because the code may have changed
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m studies.audit.page $(DATA)
 
 generation: .venv/.tested
 	$(BIN)/python -m studies.bench.generation $(DATA)

@@ -31,15 +31,13 @@ COMMANDS: Final = {
     "generate": ("problems", "Generate problems with certified answers."),
     "export": ("export", "Write problems or verified answers for other systems."),
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
-    "data": ("data", "Make the evaluation sets of the paper from files of its datasets."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
     "grammar": ("decoding", "Write the grammar of answers to one problem."),
     "sample": ("models", "Ask a model to solve problems."),
     "best": ("evaluation", "Select one completion per problem by evidence, or by vote."),
     "review": ("review", "Ask a model to judge steps; compare it with the verdicts."),
     "train": ("training", "Train a model by a method on problems."),
-    "soundness": ("audit", "Search for invalid steps that the verifier accepts."),
-    "crosscheck": ("audit", "Check each action with several solvers; report differences."),
+    "soundness": ("soundness", "Search for invalid steps that the verifier accepts."),
     "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
     "rules": ("about", "List the rules, or show one with its schemata and an example."),
     "doctor": ("about", "List the solvers and proof assistants, and what is missing."),
@@ -49,9 +47,9 @@ COMMANDS: Final = {
 
 GROUPS: Final = {
     "Verify": ("verify", "show", "evaluate", "report", "certify"),
-    "Data": ("parse", "translate", "generate", "prove", "export", "data"),
+    "Data": ("parse", "translate", "generate", "prove", "export"),
     "Models": ("prompt", "grammar", "sample", "best", "review", "train"),
-    "Trust": ("soundness", "crosscheck", "theories", "rules", "doctor"),
+    "Trust": ("soundness", "theories", "rules", "doctor"),
     "Service": ("serve",),
 }
 """Heading in the help -> the commands under it."""

@@ -137,15 +137,3 @@ def test_no_completion_text_stops_a_command(folder: Path, texts: list[str]) -> N
     run("certify", *inputs, "--kernel", "none", "--out", str(folder / "proofs"), "--bundle", str(folder / "b.out"))
     run("best", *inputs, "--out", str(folder / "best.out"))
     run("evaluate", *inputs, "--json", str(folder / "t.out"), "--markdown", str(folder / "m.out"))
-
-
-@settings(max_examples=2)
-@given(st.lists(completions(), min_size=1, max_size=4))
-@example([summary(f"{HALF}(a)"), summary('p(a) ∨ "\\u0000"(a)'), "\ud800"])
-def test_no_completion_text_stops_a_crosscheck(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    folder = tmp_path_factory.mktemp("crosscheck")
-    write_problems(folder / "problems.jsonl", [PROBLEM])
-    path = folder / "completions.jsonl"
-    write_completions(path, [Completion(problem_id=PROBLEM.id, sample=n, completion=t) for n, t in enumerate(texts)])
-    inputs = ("--problems", str(folder / "problems.jsonl"), "--completions", str(path))
-    run("crosscheck", *inputs, "--backends", "embedded,z3", "--out", str(folder / "out"))

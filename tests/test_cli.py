@@ -582,16 +582,6 @@ def test_a_kernel_that_is_not_there_accepts_nothing() -> None:
         assert "isabelle was not found on PATH" in result.stderr
 
 
-def test_crosscheck_compares_solvers(tmp_path: Path) -> None:
-    result = run("crosscheck", *INPUTS, "--backends", "z3,embedded", "--out", str(tmp_path / "out"))
-    assert result.returncode == 0, result.stderr
-    assert "embedded" in result.stdout
-    assert any(path.suffix == ".svg" for path in (tmp_path / "out").rglob("*"))
-    missing = run("crosscheck", *INPUTS, "--backends", "z3,nonsense")
-    assert missing.returncode == 2
-    assert "nonsense" in missing.stderr
-
-
 def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     out = tmp_path / "soundness.json"
     result = run(
@@ -663,7 +653,6 @@ READING: dict[str, tuple[str, ...]] = {
     "report": ("-c", "C", "-o", "out"),
     "certify": ("-c", "C", "--kernel", "none", "--bundle", "out"),
     "export": ("-c", "C", "--to", "tptp", "-o", "out"),
-    "crosscheck": ("-c", "C", "-o", "out"),
     "review": ("-c", "C", "--model", "http://127.0.0.1:9/v1", "--name", "m", "-o", "out", "--attempts", "1"),
     "prove": ("-o", "out"),
     "sample": ("--command", "cat", "--k", "1", "-o", "out"),

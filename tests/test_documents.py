@@ -59,7 +59,7 @@ NOT_RUN = {
     ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluation/test_evaluation_commands.py has one",
     ("models.md", "proof-r1 sample --problems P.jsonl --command"): "tests/models/test_command_agent.py runs programs",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
-    ("paper.md", "proof-r1 data"): "wants the datasets; tests/evaluation/test_paper_splits.py has them",
+    ("paper.md", "python -m studies"): "wants the datasets; tests/studies/test_paper_splits.py has them",
 }
 """Blocks that nothing can run: page and beginning -> why."""
 

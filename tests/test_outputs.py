@@ -50,7 +50,6 @@ FOLDERS = {
     "certify": ("certify", *INPUTS, "--kernel", "none", "--out", "OUT"),
     "evaluate --csv": ("evaluate", *INPUTS, "--csv", "OUT"),
     "evaluate --plots": ("evaluate", *INPUTS, "--plots", "OUT"),
-    "crosscheck": ("crosscheck", *INPUTS, "--out", "OUT"),
     "review": ("review", *INPUTS, *MODEL, "--out", "OUT"),
 }
 STREAMED = {name: command for name, command in FILES.items() if name not in ("verify --cache", "sample")}

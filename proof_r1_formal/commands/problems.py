@@ -14,7 +14,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.commands.common import (
     OUT,
     LeftOut,
@@ -52,6 +51,7 @@ from proof_r1_formal.generate.problems import (
 )
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.outputs import LineFile
+from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
 
 _SPELLINGS = "any of these pairs"
 

@@ -6,13 +6,13 @@ In: assessments by system and data set. Out: the numbers that are shown, and fil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.audit.backends import slug
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.definition import Key
 from proof_r1_formal.evaluation.diagnosis import Diagnosis
@@ -117,7 +117,8 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
         figures["accuracy-rvr"] = _accuracy_against_rvr(shown)
     for number, (system, diagnosis) in enumerate(by_system(results).items(), 1):
         if diagnosis.confusion:
-            figures[f"confusion-{number}-{slug(system)}"] = _confusion(system, diagnosis)
+            name = re.sub(r"[^A-Za-z0-9.]+", "-", system).strip("-")[:60]
+            figures[f"confusion-{number}-{name}"] = _confusion(system, diagnosis)
     paths = []
     check_folder(folder)
     for name, figure in figures.items():

@@ -25,15 +25,15 @@ class Sample:
 
 def reference_traces(folder: Path) -> list[Sample]:
     """The 1,350 traces of the reference verdicts."""
-    return [sample for sample, _ in _reference_traces(folder)]
+    return [sample for sample, _ in traces_by_kind(folder)]
 
 
 def golden_proofs(folder: Path) -> list[Sample]:
     """The 450 of them that nothing was done to."""
-    return [sample for sample, kind in _reference_traces(folder) if kind == "golden"]
+    return [sample for sample, kind in traces_by_kind(folder) if kind == "golden"]
 
 
-def _reference_traces(folder: Path) -> list[tuple[Sample, str]]:
+def traces_by_kind(folder: Path) -> list[tuple[Sample, str]]:
     """Each trace, and what was done to it."""
     problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()

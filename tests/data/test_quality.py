@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
 from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, said
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
+from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.text.parse import parse_formula
 
 Part = TypeVar("Part", Premise, Option)

@@ -136,7 +136,6 @@ def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> No
     ("name", "command"),
     [
         ("01-scores.csv", ("evaluate", "--csv")),
-        ("queries.jsonl", ("crosscheck", "--backends", "embedded", "--out")),
         ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out")),
     ],
 )

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.audit.labels import answer_by
 from proof_r1_formal.commands import problems as command
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import write_problems
@@ -36,6 +35,7 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import evaluate
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula, Not
+from proof_r1_formal.proof.labels import answer_by
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier

@@ -12,7 +12,6 @@ import pytest
 
 from proof_r1_formal.assistants.kernel import theorem_of
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
@@ -29,6 +28,7 @@ from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.report.fitch import fitch
 from proof_r1_formal.report.page import page
 from proof_r1_formal.text.parse import parse_formula
+from studies.audit.local_check import local_checks
 
 PROGRAM = Path(__file__).parents[2] / "check_bundle.py"
 PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")

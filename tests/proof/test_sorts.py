@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from proof_r1_formal.assistants.certificate import Style
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
@@ -28,6 +27,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts
 from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.text.parse import parse_formula
+from studies.audit.local_check import local_checks
 
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
 VERIFIER = Verifier(rules=FOLIO)

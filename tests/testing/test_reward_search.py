@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
-from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.credit.align import NOBODY, Alignment
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.presets import PRESETS, UNPROVED, standing
@@ -37,6 +36,7 @@ from proof_r1_formal.testing.reward_search import (
     tokens,
     verified,
 )
+from studies.audit.local_check import local_checks
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 

@@ -138,19 +138,11 @@ def test_commands_give_the_same_bytes_on_ray(cluster: Cluster, tmp_path: Path) -
         _run("verify", *EXAMPLES, f"--out={tmp_path / name}", *where)
     for name, where in (("generated-here", ()), ("generated-joined", joined)):
         _run("generate", "--n=20", f"--out={tmp_path / name}", *where)
-    for name, where in (("audit-here", ()), ("audit-joined", joined)):
-        _run("crosscheck", *EXAMPLES, f"--out={tmp_path / name}", *where)
     assert len({(tmp_path / name).read_bytes() for name in ("here", "private", "joined")}) == 1
     assert (tmp_path / "generated-here").read_bytes() == (tmp_path / "generated-joined").read_bytes()
-    here, joined_ = (_files(tmp_path / name) for name in ("audit-here", "audit-joined"))
-    assert here == joined_
 
 
 def _run(*arguments: str) -> None:
     command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
     result = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
     assert result.returncode == 0, result.stderr
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

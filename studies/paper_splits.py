@@ -1,31 +1,41 @@
 """The evaluation sets of the paper, selected by rule from files of problems, with a reason for every record left out.
 
+``python -m studies.paper_splits --proverqa easy.json --folio validation.jsonl --proofwriter dev.json --out FOLDER``
+writes a file of problems per set, and ``selection.jsonl`` with every record and its rule.
+
 The paper states only sizes: 681 problems of ProverQA and 51 of FOLIO, and shares on ProofWriter that are multiples of
 1/150. The rules are those of the data folder of its reference implementation (``docs/paper.md``), read literally. Two
 of its choices cannot be repeated: a language model wrote its reference proofs, and its draw of 150 is not published. So
 the counts may differ. :data:`PUBLISHED` has the counts to compare with, and no rule is fitted to them.
-
-In: problems as read from files. Out: one :class:`Choice` per record, in the order of the file.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import re
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice, zip_longest
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
-from proof_r1_formal.data.problem import Problem, ProblemSet
-from proof_r1_formal.engine.solver import Solver
-from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover
+import msgspec
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover
 from proof_r1_formal.kernel.syntax import App, Atom, Binder, Eq, Iff
 from proof_r1_formal.kernel.transform import functions_within, subformulas
+from proof_r1_formal.outputs import check_folder, check_output, output
+from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
@@ -97,28 +107,18 @@ _Outcome: TypeAlias = Problem | tuple[Rule, str]
 
 
 class Selector:
-    """Chooses the problems of a set.
+    """Chooses the problems of a set; the embedded engine decides whether premises entail the label.
 
     Args:
-        solver: decides whether premises entail the label.
-        prover: finds reference proofs of problems that bring none.
-        verifier: checks the reference proofs that problems bring.
         excluded: ids of problems to leave out, such as those of a warm-up.
+        budget: of the search for the reference proof of a problem that brings none.
         seed: of the draw from ProofWriter.
     """
 
-    def __init__(
-        self,
-        solver: Solver,
-        prover: Prover,
-        verifier: Verifier,
-        *,
-        excluded: frozenset[str] = frozenset(),
-        seed: int = SEED,
-    ) -> None:
-        self._solver = solver
-        self._prover = prover
-        self._verifier = verifier
+    def __init__(self, *, excluded: frozenset[str] = frozenset(), budget: int = BUDGET, seed: int = SEED) -> None:
+        self._verifier = Verifier()
+        self._prover = Prover(self._verifier, budget=budget)
+        self._solver = EmbeddedSolver()
         self._excluded = excluded
         self._seed = seed
 
@@ -233,3 +233,90 @@ def _outside(problem: Problem) -> str:
             case _:
                 pass
     return ""
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def select(given: Mapping[str, Sequence[Path]], selector: Selector) -> dict[str, list[Choice]]:
+    """The choices from the files of each set.
+
+    Raises:
+        DataError: a file cannot be read.
+        ProofR1Error: two files have a problem with the same id.
+    """
+    chosen: dict[str, list[Choice]] = {}
+    for name, paths in given.items():
+        if not paths:
+            continue
+        if name == "folio":
+            chosen[name] = list(selector.folio(_read(paths, repair=False), _read(paths, repair=True)))
+        else:
+            chosen[name] = list((selector.proverqa if name == "proverqa" else selector.proofwriter)(_read(paths)))
+    return chosen
+
+
+def _read(paths: Iterable[Path], *, repair: bool | None = None) -> ProblemSet:
+    """The problems of several files as one set."""
+    problems: dict[str, Problem] = {}
+    rejected: list[Rejected] = []
+    for path in paths:
+        found = read_problems(path, repair=repair)
+        if taken := next((name for name in found if name in problems), None):
+            raise ProofR1Error(f"{path}: another file already has a problem {taken!r}; give each file another name")
+        problems.update(found)
+        rejected.extend(found.rejected)
+    return ProblemSet(problems, tuple(rejected))
+
+
+def write(chosen: Mapping[str, Sequence[Choice]], out: Path) -> None:
+    """Write the selection, and the sets that are not empty, into a folder."""
+    with output(out / "selection.jsonl") as file:
+        for name, choices in chosen.items():
+            for choice in choices:
+                record = {"set": name, "id": choice.id, "rule": choice.rule, "detail": choice.detail}
+                file.write(msgspec.json.encode(record) + b"\n")
+    for name, choices in chosen.items():
+        if problems := [one.problem for one in choices if one.rule is Rule.CHOSEN and one.problem]:
+            write_problems(out / f"{name}.jsonl", problems)
+
+
+def table(name: str, choices: Iterable[Choice]) -> str:
+    """The counts of a set beside the published ones, one per line."""
+    found, published = counts(choices), PUBLISHED[name]
+    shown = [row for row in ("records", *Rule, "easy", "medium", "hard") if row in found or row in published]
+    lines = [f"{row:<44}{found[row]:>6}{published.get(row, '–'):>11}" for row in shown]
+    return "\n".join([f"{name:<44}{'here':>6}{'published':>11}", *lines, ""])
+
+
+def main() -> None:
+    """Select, write and compare the counts with the published ones."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--proverqa", type=Path, action="append", default=[], help="file of ProverQA, any difficulty")
+    parser.add_argument("--folio", type=Path, action="append", default=[], help="file of FOLIO's validation split")
+    parser.add_argument("--proofwriter", type=Path, action="append", default=[], help="file of ProofWriter, open world")
+    parser.add_argument("--exclude", type=Path, help="file of ids to leave out, one per line, such as the warm-up's")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="folder for the sets and their selection")
+    options = parser.parse_args()
+    given = {name: getattr(options, name) for name in PUBLISHED}
+    if not any(given.values()):
+        parser.error("name a file to select from: --proverqa, --folio or --proofwriter")
+    try:
+        check_folder(options.out)
+        for name in ("selection", *PUBLISHED):
+            check_output(options.out / f"{name}.jsonl", inputs=[path for paths in given.values() for path in paths])
+        lines = options.exclude.read_text(encoding="utf-8").splitlines() if options.exclude else []
+        ids = [line.strip() for line in lines if line.strip()]
+        chosen = select(given, Selector(excluded=frozenset(ids)))
+        write(chosen, options.out)
+    except (OSError, ProofR1Error) as error:
+        parser.error(str(error))
+    for name, choices in chosen.items():
+        sys.stdout.write(table(name, choices))
+    seen = {choice.id for choices in chosen.values() for choice in choices}
+    if unknown := [name for name in ids if name not in seen]:
+        sys.stderr.write(f"{options.exclude}: {len(unknown)} ids are in no file; the first: {unknown[0]}\n")
+
+
+if __name__ == "__main__":
+    main()

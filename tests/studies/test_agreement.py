@@ -1,7 +1,7 @@
 """The embedded engine, Z3 and cvc5 on every query of the benchmark data, and the labels of the datasets.
 
 The test compares with the tables of ``docs/agreement.md``; run as a program, this file writes them:
-``python tests/audit/test_agreement.py FOLDER_OF_DATA > docs/agreement.md`` (``make tables``).
+``python tests/studies/test_agreement.py FOLDER_OF_DATA > docs/agreement.md`` (``make tables``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -22,6 +21,7 @@ from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -16,6 +15,7 @@ from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Implies
 from proof_r1_formal.kernel.transform import conjuncts, constants, instantiate, negate
+from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.text.parse import parse_formula
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"

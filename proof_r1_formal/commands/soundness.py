@@ -1,43 +1,27 @@
-"""``soundness`` and ``crosscheck``: search for wrongly accepted steps, and compare solvers."""
+"""``soundness``: search for wrongly accepted steps, answers and proofs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import msgspec
 import typer
 from rich.text import Text
 
-from proof_r1_formal.audit.audit_files import audit_tables, write_audit
-from proof_r1_formal.audit.backends import Backend
-from proof_r1_formal.audit.crosscheck import crosscheck as _crosscheck
 from proof_r1_formal.commands.common import (
     OUT,
-    FormatOption,
     LeanOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RayOption,
     RulesOption,
     SolverOption,
-    StrictOption,
     WorkersOption,
     check_outputs,
-    engine,
-    finish,
     log,
     new_table,
-    progress_bar,
-    read_problem_file,
-    usable_completions,
     with_progress,
     write,
 )
-from proof_r1_formal.evaluation.terminal import to_rich
-from proof_r1_formal.outputs import check_folder, write_output
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
 from proof_r1_formal.testing.attack import Attack, ProofFindings
@@ -133,58 +117,3 @@ def _show_proofs(forged: ProofFindings) -> None:
     for failure in forged.failures[:SHOWN]:
         write(failure.problem)
         write(f"  {failure.proof}, {failure.premises}, {failure.conclusion}")
-
-
-def crosscheck(
-    problems: ProblemsOption,
-    completions: Annotated[
-        list[Path],
-        typer.Option(
-            "-c", "--completions", help="File of completions; repeat the option for several files.", show_default=False
-        ),
-    ],
-    backends: Annotated[str, typer.Option("--backends", help="Solvers, separated by commas.")] = "z3,embedded",
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="Folder for tables, pictures and cached answers.", show_default=False),
-    ] = None,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    strict: StrictOption = False,
-    workers: WorkersOption = 1,
-    ray: RayOption = None,
-) -> None:
-    """Check each action with several solvers; report differences."""
-    if out is not None:
-        check_folder(out)
-        check_outputs(out / "queries.jsonl", out / "steps.jsonl", inputs=(problems, *completions))
-    left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out, notation=notation)
-    systems = {_name(path, completions): list(usable_completions(path, known, left_out)) for path in completions}
-    solvers = [Backend.named(name) for name in backends.split(",")]
-    with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:
-        folder = Path(scratch) if out is None else out
-        audit = _crosscheck(
-            known,
-            systems,
-            solvers,
-            folder,
-            rules=rules,
-            workers=workers,
-            engine=engine(ray),
-            progress=advance,
-        )
-        if out is not None:
-            write_audit(audit, out)
-    for table in audit_tables(audit):
-        OUT.print(to_rich(table))
-    finish(left_out)
-    if audit.disagreements:
-        raise typer.Exit(1)
-
-
-def _name(path: Path, paths: list[Path]) -> str:
-    """A distinct name of a file: its stem, if that is unique."""
-    alike = [other for other in paths if other.stem == path.stem]
-    return path.stem if len(alike) == 1 else str(path)

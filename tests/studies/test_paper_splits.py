@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -12,19 +11,11 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.engine import get_solver
-from proof_r1_formal.evaluation.paper_splits import PUBLISHED, Choice, Rule, Selector, counts
-from proof_r1_formal.generate.synthesize import Prover
-from proof_r1_formal.proof.verify import Verifier
+from studies.paper_splits import PUBLISHED, Choice, Rule, Selector, counts, main
 
 THREE = ["A) True", "B) False", "C) Uncertain"]
 GOOD = {"id": "g", "dependencies": ["h1", "h2"], "conclusion": "b(c)", "rule": "IMPLICATION_ELIMINATION"}
 BIND = {"id": "h_goal_true", "dependencies": ["g"], "conclusion": "b(c)", "rule": "GOAL_BINDING"}
-
-
-def selector(budget: int = 10_000, **settings: object) -> Selector:
-    verifier = Verifier()
-    return Selector(get_solver("embedded"), Prover(verifier, budget=budget), verifier, **settings)  # type: ignore[arg-type]
 
 
 def proverqa(number: int, premises: Iterable[str], goal: str, answer: str, **more: object) -> dict[str, object]:
@@ -66,7 +57,7 @@ def test_proverqa_gives_the_first_reason_and_attaches_a_proof(tmp_path: Path) ->
         proverqa(6, ["a(c)"], "b(c)", "D"),
     ]
     path = written(tmp_path / "easy.jsonl", records)
-    choices = list(selector(excluded=frozenset({"easy/1"})).proverqa(read_problems(path)))
+    choices = list(Selector(excluded=frozenset({"easy/1"})).proverqa(read_problems(path)))
     assert rules(choices) == {
         "0": Rule.CHOSEN,
         "1": Rule.HELD_OUT,
@@ -95,7 +86,7 @@ def test_a_proof_that_a_record_brings_counts_only_if_every_step_is_verified(
 ) -> None:
     record = proverqa(0, ["a(c)", "∀x (a(x) → b(x))"], "b(c)", "A", canonical_proofs=[{"steps": steps}])
     problems = read_problems(written(tmp_path / "hard.jsonl", [record]))
-    assert list(rules(selector(budget=1).proverqa(problems)).values()) == [rule]  # too little to find one
+    assert list(rules(Selector(budget=1).proverqa(problems)).values()) == [rule]  # too little to find one
 
 
 def test_folio_leaves_out_what_the_reference_cannot_read_but_keeps_labels_first(tmp_path: Path) -> None:
@@ -111,7 +102,7 @@ def test_folio_leaves_out_what_the_reference_cannot_read_but_keeps_labels_first(
         folio(["A(carl)"], "A(carl)", "False"),
     ]
     path = written(tmp_path / "v.jsonl", records)
-    choices = selector().folio(read_problems(path, repair=False), read_problems(path, repair=True))
+    choices = Selector().folio(read_problems(path, repair=False), read_problems(path, repair=True))
     assert {name: rule for name, rule in rules(choices).items() if rule is not Rule.FORMULA} == {
         "1": Rule.CHOSEN,
         "8": Rule.UNCERTAIN,
@@ -134,7 +125,7 @@ def test_proofwriter_is_drawn_evenly_by_the_seed_alone(tmp_path: Path) -> None:
 
     def drawn(records: list[dict[str, str]], seed: int) -> set[str]:
         problems = read_problems(written(tmp_path / "p.jsonl", records))
-        choices = list(selector(seed=seed).proofwriter(problems))
+        choices = list(Selector(seed=seed).proofwriter(problems))
         assert {choice.rule for choice in choices} == {Rule.CHOSEN, Rule.NOT_DRAWN}
         chosen = [choice for choice in choices if choice.rule is Rule.CHOSEN]
         assert Counter(choice.problem.answer for choice in chosen if choice.problem) == {
@@ -147,19 +138,24 @@ def test_proofwriter_is_drawn_evenly_by_the_seed_alone(tmp_path: Path) -> None:
     assert drawn(records, 1) != drawn(records, 2)  # type: ignore[arg-type]
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", "data", "paper-splits", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["paper_splits", *map(str, arguments)])
+    main()
 
 
-def test_the_command_writes_sets_and_reasons_and_says_that_counts_differ(tmp_path: Path) -> None:
+def test_the_program_writes_sets_and_reasons_and_shows_the_published_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(tmp_path / "easy.jsonl", [proverqa(n, ["a(c)", "a(c) → b(c)"], "b(c)", "A") for n in range(3)])
-    ids = written(tmp_path / "ids.txt", [])
-    ids.write_text("# warm-up\neasy/1\n\neasy/9\n", encoding="utf-8")
-    done = run("--proverqa", path, "--exclude", ids, "-o", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "2 problems, not the number of the paper (681)" in done.stderr
-    assert "1 id is in no file; the first: easy/9" in done.stderr
+    ids = tmp_path / "ids.txt"
+    ids.write_text("easy/1\n\neasy/9\n", encoding="utf-8")
+    run(monkeypatch, "--proverqa", path, "--exclude", ids, "-o", tmp_path / "out")
+    printed, said = capsys.readouterr()
+    assert [line.split()[-3:] for line in printed.splitlines()][1:3] == [
+        ["records", "3", "1350"],
+        ["chosen", "2", "681"],
+    ]
+    assert "1 ids are in no file; the first: easy/9" in said
     found = read_problems(tmp_path / "out" / "proverqa.jsonl")
     assert [problem.id for problem in found.values() if problem.proofs] == ["easy/0", "easy/2"]
     lines = (tmp_path / "out" / "selection.jsonl").read_text(encoding="utf-8").splitlines()
@@ -170,20 +166,30 @@ def test_the_command_writes_sets_and_reasons_and_says_that_counts_differ(tmp_pat
     ]
 
 
-def test_wrong_use_of_the_command_is_explained(tmp_path: Path) -> None:
-    path = written(tmp_path / "easy.jsonl", [proverqa(0, ["a(c)"], "a(c)", "A")])
-    assert "name a file to select from" in run("-o", tmp_path).stderr
-    twice = run("--proverqa", path, "--proverqa", path, "-o", tmp_path / "out")
-    assert (twice.returncode, "already has a problem 'easy/0'" in twice.stderr) == (2, True)
-    assert (
-        "would overwrite the input"
-        in run("--proverqa", path.rename(tmp_path / "proverqa.jsonl"), "-o", tmp_path).stderr
-    )
+def test_an_empty_set_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "easy.jsonl", [proverqa(0, ["a(c)"], "b(c)", "C")])
+    run(monkeypatch, "--proverqa", path, "-o", tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["selection.jsonl"]
+
+
+def test_wrong_use_of_the_program_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "proverqa.jsonl", [proverqa(0, ["a(c)"], "a(c)", "A")])
+    for arguments, told in (
+        (("--proverqa", path, "-o", tmp_path), "would overwrite the input"),
+        (("--proverqa", path, "--proverqa", path, "-o", tmp_path / "out"), "already has a problem 'proverqa/0'"),
+        (("--proverqa", path, "--exclude", tmp_path / "none", "-o", tmp_path / "out"), "No such file"),
+        (("-o", tmp_path / "out"), "name a file to select from"),
+    ):
+        with pytest.raises(SystemExit):
+            run(monkeypatch, *arguments)
+        assert told in capsys.readouterr().err
 
 
 def test_the_counts_on_the_benchmark_data(shared_data: Path) -> None:
     """The counts that docs/paper.md states."""
-    choose = selector()
+    choose = Selector()
     medium = counts(choose.proverqa(read_problems(shared_data / "proverqa" / "medium.json")))
     assert medium == {"records": 300, "medium": 174, Rule.CHOSEN: 174, Rule.UNCERTAIN: 119, Rule.NOT_ENTAILED: 7}
     path = shared_data / "folio" / "folio_v0_validation.jsonl"
@@ -192,4 +198,4 @@ def test_the_counts_on_the_benchmark_data(shared_data: Path) -> None:
     owa = counts(choose.proofwriter(read_problems(shared_data / "proofwriter" / "logiclm_dev.json")))
     assert owa[Rule.CHOSEN] == PUBLISHED["proofwriter"][Rule.CHOSEN] == 150
     golden = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
-    assert set(rules(selector(budget=1).proverqa(golden)).values()) == {Rule.CHOSEN}
+    assert set(rules(Selector(budget=1).proverqa(golden)).values()) == {Rule.CHOSEN}

@@ -1,1 +1,0 @@
-"""Audits of solvers: comparison of their answers to the same questions."""

@@ -1,0 +1,1 @@
+"""The audit: several solvers on the same completions (``docs/audit.md``)."""
