@@ -1,4 +1,4 @@
-"""Attention for sampling on CPUs: one query at a time, several heads to a key.
+"""What a CPU computes faster: attention for sampling, one query at a time, and the loss where there is a label.
 
 With padding, PyTorch's ``sdpa`` copies keys and values for every head and takes a slow path. For a query of one token,
 this function multiplies grouped heads with the keys as they are; longer queries go to ``sdpa``. The result is the same
@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from trl.trainer import utils
 
 GROUPED = "grouped"
 """The name for ``attn_implementation``, after :func:`register`."""
@@ -61,3 +62,11 @@ def register() -> str:
     ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register(GROUPED, sdpa_mask)
     return GROUPED
+
+
+def score_labels_only() -> None:
+    """Have TRL compute no logits for positions without a label; where there is no Triton, it computes them all.
+
+    Prompts are two thirds of the study's texts, and the logits of all positions took two fifths of a step.
+    """
+    utils._use_triton = lambda device: True  # asked there for the choice of positions only

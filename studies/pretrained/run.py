@@ -78,9 +78,10 @@ class Training:
     def run(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one."""
         from proof_r1_formal.integrations.trl_run import read_run, train
-        from studies.pretrained.attention import register
+        from studies.pretrained.attention import register, score_labels_only
 
         register()
+        score_labels_only()
         output, data = folder / self.name, folder / "data" / f"{self.data}.jsonl"
         paths = ("--model_name_or_path", str(folder / self.model), "--problems", str(data), "--output_dir", str(output))
         train(read_run(HERE / self.config, (*self.changes, *paths, "--max_steps", str(self.updates))))

@@ -1,16 +1,19 @@
-"""The attention for sampling gives what ``sdpa`` gives."""
+"""What a CPU computes faster gives what is computed without it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
+from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
+from trl.trainer import utils
 
-from studies.pretrained.attention import register
+from studies.pretrained.attention import register, score_labels_only
 
 
-@pytest.mark.parametrize("keys", [1, 2, 4])
-def test_padded_rows_give_the_same_tokens(keys: int) -> None:
+def tiny(keys: int) -> Any:
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=50,
@@ -20,7 +23,12 @@ def test_padded_rows_give_the_same_tokens(keys: int) -> None:
         num_attention_heads=4,
         num_key_value_heads=keys,
     )
-    model = LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.mark.parametrize("keys", [1, 2, 4])
+def test_padded_rows_give_the_same_tokens(keys: int) -> None:
+    model = tiny(keys)
     ids = torch.randint(3, 50, (3, 7))
     mask = torch.ones_like(ids)
     mask[0, :4] = mask[1, :1] = 0
@@ -33,3 +41,29 @@ def test_padded_rows_give_the_same_tokens(keys: int) -> None:
     assert torch.equal(found.sequences, expected.sequences)
     for one, other in zip(found.logits, expected.logits, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+def test_positions_without_a_label_change_no_loss_and_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    def loss_and_gradient() -> tuple[Tensor, list[Tensor]]:
+        model = tiny(2)
+        utils.add_fused_lm_head(model)
+        ids = torch.randint(3, 50, (3, 9), generator=torch.Generator().manual_seed(1))
+        labels = ids.clone()
+        labels[:, :5] = labels[1, 7:] = -100
+        loss = model(input_ids=ids, labels=labels, fused_lm_head=True).loss
+        loss.backward()
+        return loss, [weight.grad for weight in model.parameters() if weight.grad is not None]
+
+    def noted(hidden: Tensor, *rest: object) -> object:
+        rows.append(len(hidden))
+        return score(hidden, *rest)
+
+    rows: list[int] = []
+    score = utils._ChunkedLogProbFunction.apply
+    monkeypatch.setattr(utils._ChunkedLogProbFunction, "apply", noted)
+    expected = loss_and_gradient()
+    monkeypatch.setattr(utils, "_use_triton", utils._use_triton)  # restored after the test
+    score_labels_only()
+    found = loss_and_gradient()
+    torch.testing.assert_close(found, expected)
+    assert rows == [3 * 8, 3 * 4 - 2]
