@@ -82,7 +82,7 @@ def test_a_whole_pair_is_a_character() -> None:
 
 @pytest.mark.parametrize("field", ["text", "formula", "source", "id"])
 @pytest.mark.parametrize("half", ["\ud800", HALF])
-def test_a_problem_with_half_of_a_pair_is_rejected_with_the_place(field: str, half: str, tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_is_rejected_with_its_place(field: str, half: str, tmp_path: Path) -> None:
     record = {
         "id": "a/1",
         "premises": [{"id": "h1", "formula": "p", "source": "p", "text": ""}],

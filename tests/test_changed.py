@@ -10,7 +10,7 @@ from studies.bench.changed import differing, files_of
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_a_module_has_the_files_of_its_name_and_those_of_its_room_that_import_it() -> None:
+def test_which_tests_a_module_has() -> None:
     found = files_of(ROOT, ["proof_r1_formal/kernel/checker.py"])
     assert {"tests/kernel/test_checker.py", "tests/kernel/test_checker_corruptions.py"} <= set(found)
     assert "tests/text/test_parse.py" not in found

@@ -67,7 +67,7 @@ def test_a_named_notation_settles_conventions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["proof_r1_formal", "proof_r1_formal.cli"])
-def test_the_package_and_the_module_of_commands_run_as_the_command(module: str) -> None:
+def test_the_package_runs_as_the_command(module: str) -> None:
     command = (sys.executable, "-m", module, "parse", "all x P(x)", "--to", "ascii")
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "all x P(x)\n"
 
@@ -120,7 +120,7 @@ def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == outs or sorted(tmp_path.iterdir()) == sorted(outs)  # nothing hidden is left
 
 
-def test_the_examples_have_the_verdicts_that_they_are_there_to_show(tmp_path: Path) -> None:
+def test_the_examples_have_their_verdicts(tmp_path: Path) -> None:
     out = tmp_path / "reports.jsonl"
     assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
     signals = {
@@ -340,7 +340,7 @@ def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
     assert r"\toprule" in paths[2].read_text(encoding="utf-8")
 
 
-def test_evaluate_reads_the_array_alone_under_the_strict_contract(tmp_path: Path) -> None:
+def test_evaluate_with_the_strict_contract(tmp_path: Path) -> None:
     found = {}
     lines = [json.loads(line) for line in Path(INPUTS[-1]).read_text(encoding="utf-8").splitlines()]
     for name, text in (("plain", "<summary>"), ("around", "<summary>The steps: ")):
@@ -394,7 +394,7 @@ def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str,
     assert "Traceback" not in result.stderr
 
 
-def test_a_port_in_use_and_an_endpoint_without_url_are_told_with_the_remedy(tmp_path: Path) -> None:
+def test_a_port_in_use_and_a_missing_url_are_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
         port = used.getsockname()[1]
         result = run("serve", "--port", f"{port}")

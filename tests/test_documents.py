@@ -165,7 +165,7 @@ def test_a_page_runs_after_pip_did_what_it_names(page: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(tmp_path: Path) -> None:
+def test_the_quick_start_leads_to_a_theorem(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "wheel", "--no-deps", "-w", str(tmp_path)]
     subprocess.run([*pip, str(ROOT)], check=True, timeout=PATIENCE)
     settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
@@ -204,7 +204,7 @@ def test_a_page_that_is_wrong_is_noticed(tmp_path: Path) -> None:
         page("python", "unknown\n", None)
 
 
-def test_blocks_that_are_not_run_are_there_and_other_pages_are_run_where_it_says() -> None:
+def test_exceptions_of_this_file_are_true() -> None:
     for page, start in NOT_RUN:
         assert any(block.code.startswith(start) for block in blocks(page)), f"{page} has no block {start!r}"
     for page, test in ELSEWHERE.items():

@@ -172,7 +172,7 @@ FAULTS = {
         SESSION,
         "if verdict.rule:\n                    state.rule",
         "if verdict.semantic:\n                    state.rule",
-        f"{VERIFIER}::test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules",
+        f"{VERIFIER}::test_an_entailed_non_instance_supports_no_rule_step",
     ),
     "restating is progress": Fault(
         STEP,

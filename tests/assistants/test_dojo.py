@@ -161,7 +161,7 @@ def test_theorems_are_read_from_a_trace(small: TracedRepo) -> None:
 
 
 @leaves_files_open
-def test_the_small_theory_does_not_bear_out_the_manifest_of_the_package(small: TracedRepo) -> None:
+def test_a_small_theory_does_not_fit_the_manifest(small: TracedRepo) -> None:
     whole = read_manifest(manifest_path())
     missing = {flaw.theorem for flaw in compare(read_theorems(small), whole)}
     theorems = {f"ProofR1.{entry.lean}" for entry in whole.schemata.values()}

@@ -308,7 +308,7 @@ REPORT = message("information", "'t0' does not depend on any axioms", 5)
         ([REPORT, message("error", "unexpected token", 9)], 1, "about no theorem"),
     ],
 )
-def test_only_a_clean_run_with_one_report_of_axioms_is_acceptance(lines: list[str], status: int, says: str) -> None:
+def test_only_a_clean_run_is_acceptance(lines: list[str], status: int, says: str) -> None:
     run = subprocess.CompletedProcess([], status, "\n".join(lines).encode(), b"")
     judgements = lean_module._judgements(run, [(3, 5)])
     judgement = judgements[0] if isinstance(judgements, list) else Judgement(False, judgements)

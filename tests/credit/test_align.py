@@ -106,7 +106,7 @@ def test_tokens_cut_characters() -> None:
 
 
 @given(st.lists(st.integers(0, 329), max_size=60))
-def test_any_ids_of_a_byte_level_tokenizer_have_the_text_that_it_decodes(ids: list[int]) -> None:
+def test_any_byte_level_ids_have_their_decoded_text(ids: list[int]) -> None:
     ids = [number for number in ids if number < tokenizer("byte-level").get_vocab_size()]
     assert pieces_of_byte_level().read(ids).text == tokenizer("byte-level").decode(ids)
 
@@ -226,7 +226,7 @@ def test_what_is_cut_off_is_unmapped() -> None:
     assert len(align(completion, spans, limit=3).owners) == 3
 
 
-def test_an_action_whose_only_token_is_its_neighbours_is_unmapped() -> None:
+def test_an_action_without_a_token_of_its_own_is_unmapped() -> None:
     assert align(TokenText((b"[1,[2,3]]",)), [(1, 2), (3, 8)]).mapped == (False, True)
 
 

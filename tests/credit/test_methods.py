@@ -137,7 +137,7 @@ def test_baselines_move_after_the_batch() -> None:
 
 
 @pytest.mark.parametrize("name", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
-def test_who_could_not_be_verified_earns_nothing_and_changes_nothing_for_the_others(name: str) -> None:
+def test_unverified_rollouts_earn_nothing_and_change_nothing(name: str) -> None:
     batch = [(*group, replace(group[0], verified=False)) for group in groups()]
     after = credited(name, batch)
     assert [group[:-1] for group in after.groups] == list(credited(name).groups)
@@ -147,7 +147,7 @@ def test_who_could_not_be_verified_earns_nothing_and_changes_nothing_for_the_oth
 
 
 @pytest.mark.parametrize("name", ["grpo", "proof_r1"])
-def test_a_group_of_which_nothing_could_be_verified_earns_nothing(name: str) -> None:
+def test_a_group_without_a_verified_rollout_earns_nothing(name: str) -> None:
     unknown = [replace(rollout, verified=False) for rollout in groups()[0]]
     after = credited(name, [unknown])
     assert not any(any(one.advantages) or one.units for one in after.groups[0])
@@ -159,7 +159,7 @@ def test_imitation_has_no_rollouts() -> None:
         credited("sft")
 
 
-def test_the_divisor_is_the_number_of_mapped_actions_and_at_least_one() -> None:
+def test_the_divisor_counts_mapped_actions() -> None:
     batch = [one for group in credited("proof_r1").groups for one in group]
     assert divisor(batch) == sum(sum(r.alignment.mapped) for group in groups() for r in group)
     assert divisor(one for group in credited("grpo").groups for one in group) == len(batch)
@@ -214,7 +214,7 @@ def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
         ("animals/1", [("h_goal_uncertain", ["h1"], "nocturnal(Pip)", "GOAL_BINDING")], 0.1),  # it is entailed: refuted
     ],
 )
-def test_a_verified_answer_uncertain_has_signal_1_if_the_settings_say_so(
+def test_the_signal_of_a_verified_uncertain_is_a_setting(
     problem: str, steps: list[tuple[str, list[str], str, str]], signal: float
 ) -> None:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")

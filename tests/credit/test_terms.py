@@ -236,7 +236,7 @@ def test_shared_gives_the_inferences_of_the_answer_one_unit() -> None:
     assert earned.units == 1
 
 
-def test_shared_credits_all_actions_of_a_rollout_without_an_answer() -> None:
+def test_shared_credits_rollouts_without_an_answer() -> None:
     dodging = structs.replace(rollout(action(1.0, inside=False), action(1.0, inside=False), right=False), answer=None)
     _, earned, malformed = credit(rollout(action(1.0)), dodging, MALFORMED, settings=SHARED)
     assert earned.outcome == pytest.approx((-math.sqrt(0.5),) * 2, abs=1e-5)
@@ -259,7 +259,7 @@ def test_the_standing_of_a_rollout() -> None:
     assert standing(uncertain) == 0.3
 
 
-def test_hardened_divides_the_total_of_a_rollout_among_its_actions() -> None:
+def test_hardened_divides_a_total_among_actions() -> None:
     wrong = structs.replace(
         rollout(action(1.0, name="s1"), action(0.1, name="s2"), right=False), used_closure=("s1", "s2")
     )
@@ -284,7 +284,7 @@ def test_hardened_credits_the_text_of_a_rollout_without_actions() -> None:
     assert sum(proved.verification) == pytest.approx(1.5)
 
 
-def test_hardened_gives_an_unproved_right_answer_no_more_than_a_wrong_one() -> None:
+def test_hardened_pays_no_unproved_right_answer() -> None:
     guess, wrong = rollout(action(1.0), binding(0.1)), rollout(action(1.0), binding(0.1), right=False)
     _, guessed, erred = credit(rollout(action(1.0), binding()), guess, wrong, settings=HARDENED)
     assert sum(guessed.advantages) == pytest.approx(sum(erred.advantages))
@@ -367,9 +367,7 @@ def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceRepor
 
 
 @given(GROUPS, BASELINES)
-def test_under_hardened_no_action_beside_the_answer_earns_anything(
-    reports: list[TraceReport], baselines: Baselines
-) -> None:
+def test_hardened_pays_no_action_beside_the_answer(reports: list[TraceReport], baselines: Baselines) -> None:
     credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
     for report, one in zip(reports, credits_, strict=True):
         inside = used_closure(report)
@@ -378,9 +376,7 @@ def test_under_hardened_no_action_beside_the_answer_earns_anything(
 
 
 @given(GROUPS, BASELINES)
-def test_under_hardened_what_some_actions_earn_above_equal_shares_is_bounded(
-    reports: list[TraceReport], baselines: Baselines
-) -> None:
+def test_hardened_bounds_unequal_shares(reports: list[TraceReport], baselines: Baselines) -> None:
     """However many true steps are put into the closure; the bound of ``docs/training.md``."""
     bound = 3 * (0.9 + 0.4) / 4
     credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
@@ -393,7 +389,7 @@ def test_under_hardened_what_some_actions_earn_above_equal_shares_is_bounded(
 
 
 @given(GROUPS, BASELINES, st.data())
-def test_under_hardened_the_total_reaches_the_tokens_whichever_actions_have_some(
+def test_hardened_totals_reach_the_tokens(
     reports: list[TraceReport], baselines: Baselines, data: st.DataObject
 ) -> None:
     mapped = [[data.draw(st.booleans()) for _ in flags] for flags in all_mapped(reports, "hardened")]

@@ -63,7 +63,7 @@ def only_problem(path: Path, *, repair: bool | None = None) -> Problem:
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\n\n  \n"])
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n"])
-def test_byte_order_marks_line_ends_and_blank_lines_do_not_matter(tmp_path: Path, start: str, ending: str) -> None:
+def test_byte_order_marks_and_line_ends_do_not_matter(tmp_path: Path, start: str, ending: str) -> None:
     text = start + ending.join([line(PROVERQA), line(PROVERQA, id=8), ""])
     assert list(read_problems(write(tmp_path, text))) == ["set/7", "set/8"]
 
@@ -156,9 +156,7 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
         (line(PROVERQA, id="8"), "line 1 already has the id 'set/8'"),
     ],
 )
-def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(
-    tmp_path: Path, bad: str | bytes, reason: str
-) -> None:
+def test_a_bad_record_is_rejected_alone_at_its_line(tmp_path: Path, bad: str | bytes, reason: str) -> None:
     bad = bad.encode() if isinstance(bad, str) else bad
     good = [line(PROVERQA, id=number).encode() for number in (8, 9)]
     found = read_problems(write(tmp_path, b"\n".join([good[0], bad, good[1]])))
@@ -228,7 +226,7 @@ def test_difficulty_is_the_records_own_else_the_files(tmp_path: Path) -> None:
     assert (none.id, none.difficulty) == ("mine/7", "")
 
 
-def test_folio_is_repaired_unless_told_otherwise_and_proverqa_only_if_told(tmp_path: Path) -> None:
+def test_which_datasets_are_repaired(tmp_path: Path) -> None:
     folio = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bo))"}), "folio.jsonl")
     assert only_problem(folio).notes == ("the goal (conclusion-FOL): dropped 1 surplus ')'",)
     assert only_problem(folio).options == three_way_options(GOAL)
@@ -238,7 +236,7 @@ def test_folio_is_repaired_unless_told_otherwise_and_proverqa_only_if_told(tmp_p
     assert only_problem(proverqa, repair=True).notes == ("the goal (conclusion_fol): dropped 1 surplus ')'",)
 
 
-def test_folio_blank_lines_at_the_ends_go_and_inside_are_an_empty_formula(tmp_path: Path) -> None:
+def test_blank_lines_of_folio(tmp_path: Path) -> None:
     ends = only_problem(write(tmp_path, line(FOLIO, **{"premises-FOL": f"\n{FOLIO['premises-FOL']}\n \n"})))
     assert [premise.text for premise in ends.premises] == ["Bo is kind.", "Kind people smile."]
     assert ends.notes == ("'premises-FOL' begins or ends with blank lines; they are left out",)
@@ -296,7 +294,7 @@ def test_what_would_not_read_back_equal_is_not_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_problems_are_not_written_to_a_folder_or_into_a_missing_one(tmp_path: Path) -> None:
+def test_problems_are_not_written_to_a_folder(tmp_path: Path) -> None:
     for path, problem in ((tmp_path, "is a folder"), (tmp_path / "none" / "out.jsonl", "No such file or directory")):
         with pytest.raises(DataError, match=problem):
             write_problems(path, [problem_of(GOAL)])
@@ -409,7 +407,7 @@ def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("formula", ["Kind(bo) ^ Old(bo)", "Kind(bo) → Old(bo)) ∧ Kind(bo)", "∃x Kind(x) → Old(bo)"])
-def test_a_record_with_a_formula_of_two_readings_is_rejected_with_both(tmp_path: Path, formula: str) -> None:
+def test_a_record_with_two_readings_is_rejected_with_both(tmp_path: Path, formula: str) -> None:
     found = read_problems(write(tmp_path, line(FOLIO, **{"conclusion-FOL": formula})))
     ((reason,),) = [record.reasons for record in found.rejected]
     assert reason.startswith("the goal (conclusion-FOL): ")

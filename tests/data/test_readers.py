@@ -134,7 +134,7 @@ def test_two_premises_with_the_same_english_are_both_kept(tmp_path: Path) -> Non
     assert [premise.id for premise in problem.premises] == ["h1", "h2"]
 
 
-def test_broken_lines_and_repeated_ids_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_broken_lines_and_repeated_ids_are_told(tmp_path: Path) -> None:
     found = read(tmp_path, PROVERQA, '{"id": NaN}', "{", "[]", PROVERQA, {**PROVERQA, "id": 9})
     assert list(found) == ["easy/7", "easy/9"]
     assert [rejected.line for rejected in found.rejected] == [2, 3, 4, 5]

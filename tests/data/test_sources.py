@@ -62,7 +62,7 @@ ZSTANDARD = bytes.fromhex("28b52ffd2007390000") + b"{}\n{}\n\n"  # a raw block o
 
 
 @pytest.mark.skipif(importlib.util.find_spec("zstandard") is not None, reason="zstandard is installed")
-def test_zstandard_that_is_not_installed_is_an_error_that_says_so(tmp_path: Path) -> None:
+def test_missing_zstandard_is_a_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl.zst"
     path.write_bytes(ZSTANDARD)
     with pytest.raises(DataError, match="pip install zstandard"):

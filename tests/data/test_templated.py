@@ -135,7 +135,7 @@ def test_an_explanation_of_another_shape_is_left_out_with_a_note(
     assert told in problem.notes[0]
 
 
-def test_other_questions_in_the_same_shape_are_of_no_known_format(tmp_path: Path) -> None:
+def test_similar_questions_are_of_no_known_format(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="unknown format"):
         read(tmp_path, {**THEORY, "question": "… true, false, or uncertain? Bob is red."})
 

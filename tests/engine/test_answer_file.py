@@ -200,7 +200,7 @@ ENDLESS = "WITH RECURSIVE n(query) AS (SELECT 1 UNION ALL SELECT 1 FROM n)"
     ],
     ids=["trigger", "table", "endless view", "columns"],
 )  # fmt: skip
-def test_a_file_with_another_schema_is_an_error_before_it_is_asked(tmp_path: Path, statements: list[str]) -> None:
+def test_another_schema_is_an_error_before_any_question(tmp_path: Path, statements: list[str]) -> None:
     path = tmp_path / "answers"
     EmbeddedSolver(file=path).decide(REFUTED)
     with sqlite3.connect(path) as database:

@@ -65,6 +65,6 @@ def test_confirmation_is_bounded(quantifiers: int) -> None:
     assert answer is None or answer.model is structure
 
 
-def test_a_structure_that_interprets_too_little_is_the_callers_mistake() -> None:
+def test_an_incomplete_structure_is_an_error() -> None:
     with pytest.raises(StructureError):
         confirm_structure(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)

@@ -96,7 +96,7 @@ def test_inside_the_class_every_answer_has_evidence(query: Query) -> None:
 
 @settings(max_examples=100)
 @given(strategies.queries(RELATIONAL, equality=False, max_dependencies=4, max_size=12))
-def test_inside_the_class_every_answer_has_evidence_without_equality(query: Query) -> None:
+def test_answers_inside_the_class_have_evidence(query: Query) -> None:
     check_against_z3(query)
 
 
@@ -150,9 +150,7 @@ def test_outside_the_class_there_are_proofs_too(query: Query) -> None:
     ],
     ids=shown,
 )
-def test_outside_the_class_small_countermodels_are_found_without_z3(
-    query: Query, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_countermodels_outside_the_class_are_found(query: Query, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(FiniteSolver().decide(query), Unknown)
     monkeypatch.setattr(EmbeddedSolver, "_by_z3", None)
     answer = EmbeddedSolver().decide(query)

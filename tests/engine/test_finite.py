@@ -169,7 +169,7 @@ def agree(query: Query) -> None:
 
 @settings(max_examples=300)
 @given(strategies.queries(TWO_SORTS))
-def test_answers_are_those_of_z3_and_come_exactly_inside_the_class(query: Query) -> None:
+def test_answers_are_those_of_z3_inside_the_class(query: Query) -> None:
     agree(query)
 
 

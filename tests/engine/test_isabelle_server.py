@@ -38,9 +38,7 @@ pytest.importorskip("isabelle_client", reason="isabelle-client is not installed 
 
 
 @pytest.mark.parametrize("stalling", [stall, stall_in_the_task])
-def test_a_server_that_stalls_is_given_up_and_its_task_ends_with_the_connection(
-    double: Double, stalling: Reaction
-) -> None:
+def test_a_stalled_server_is_given_up_with_its_task(double: Double, stalling: Reaction) -> None:
     with solver_of(double) as solver:
         assert solver.decide(PROVED) == Entailed()
     double.reactions = {"use_theories": [stalling] * 2}

@@ -227,7 +227,7 @@ def test_transitivity_symmetry_congruence(
 # -- quantifiers, by what stands for them -----------------------------------------------------------------------------
 
 
-def test_a_weak_quantifier_is_all_its_instances_and_a_strong_one_its_witness() -> None:
+def test_weak_and_strong_quantifiers() -> None:
     (all_cats, _), *_ = formulas = read("∀x cat(x)", "dog(tom)", "dog(rex)")
     grounding = Grounding([*formulas, (all_cats, False)])
     table = TruthTable(grounding)

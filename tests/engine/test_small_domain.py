@@ -58,13 +58,13 @@ def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]
 
 @settings(max_examples=120)
 @given(strategies.queries(SMALL))
-def test_what_a_small_structure_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+def test_small_structures_refute_in_small_domains(query: Query) -> None:
     assert_found_in_a_small_domain(query, small_structures())
 
 
 @settings(max_examples=120)
 @given(strategies.queries(FUNCTIONS))
-def test_what_a_small_structure_with_functions_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+def test_small_structures_with_functions_refute(query: Query) -> None:
     assert_found_in_a_small_domain(query, small_structures_with_functions())
 
 
@@ -88,9 +88,7 @@ def test_what_a_small_structure_with_functions_refutes_is_refuted_in_a_small_dom
         ),
     ],
 )
-def test_outside_the_class_the_first_small_domain_with_a_countermodel_is_taken(
-    query: Query, elements: Mapping[str, int]
-) -> None:
+def test_the_first_small_domain_is_taken(query: Query, elements: Mapping[str, int]) -> None:
     assert isinstance(SOLVER.decide(query), Unknown)
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert_refuted(query, answer)
@@ -99,7 +97,7 @@ def test_outside_the_class_the_first_small_domain_with_a_countermodel_is_taken(
     assert answer.model.domains == elements
 
 
-def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
+def test_a_query_with_too_many_ground_formulas_is_left() -> None:
     variables = "".join(f"∀x{number} " for number in range(8))
     body = "r(x0, x7) ∨ " + " ∨ ".join(f"r(x{number}, x{number + 1})" for number in range(7))
     query = ask(f"{variables}({body})", "∀x ∃y ¬r(x, y)", "∃x r(x, x)", "r(a, b) ∧ r(b, c)")
@@ -108,7 +106,7 @@ def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
     assert 25_000 <= answer.steps <= 60_000
 
 
-def test_many_constants_of_another_sort_do_not_make_a_deep_formula() -> None:
+def test_constants_of_other_sorts_make_no_deep_formula() -> None:
     query = ask("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")

@@ -56,7 +56,7 @@ def diagnosed(*actions: dict[str, object], problem: Problem = PROBLEM) -> tuple[
     return report, misnamed_steps(VERIFIER, problem, text(*actions), report)
 
 
-def test_a_step_that_is_named_wrongly_is_told_what_it_is_and_what_it_needs() -> None:
+def test_a_misnamed_step_is_told_what_it_is() -> None:
     _, (one,) = diagnosed(action("s1", "slow(race)", "h1", "h2", "h4", rule="MODUS_TOLLENS"))
     assert one == Misnamed(
         action=0,
@@ -89,7 +89,7 @@ def test_every_remedy() -> None:
 
 
 @pytest.mark.slow
-def test_a_check_that_another_dependency_makes_too_expensive_would_have_passed_without_it() -> None:
+def test_a_dependency_may_make_a_check_too_expensive() -> None:
     parts = [" ∧ ".join(f"(p{n} → q{n})" for n in range(start, start + 25)) for start in range(0, 475, 25)]
     sprawling = " ∧ ".join(f"({part})" for part in parts)  # more parts than a check can ask about
     problem = Problem(
@@ -125,7 +125,7 @@ def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
     assert (found[-1].remedy, found[-1].actual, found[-1].alternatives) == (Remedy.UNDECIDED, None, ())
 
 
-def test_of_several_rules_the_one_that_needs_most_of_the_dependencies_is_meant() -> None:
+def test_the_rule_with_most_dependencies_is_meant() -> None:
     premises = ("p(a) ∧ q(a)", "r(a) → p(a)", "r(a)")
     problem = Problem(
         id="several/1",
@@ -161,7 +161,7 @@ def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt,
             assert one.remedy is Remedy.DEPENDENCIES_VERIFIED
 
 
-def test_the_first_error_is_the_first_step_that_does_not_pass_and_why() -> None:
+def test_the_first_error_is_the_first_failing_step() -> None:
     cases = {
         text(action("s1", "slow(race)", "h1", "h2"), action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
         text(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
@@ -196,7 +196,7 @@ def test_diagnoses_add_up_and_keep_a_few_examples() -> None:
     assert halves[0] == whole
 
 
-def test_names_of_rules_that_steps_without_a_form_make_up_are_one_kind_of_error() -> None:
+def test_rules_of_formless_steps_are_one_error() -> None:
     diagnosis = Diagnosis()
     for rule in ("BECAUSE_I_SAY_SO", "ANOTHER", "MODUS_TOLLENS"):
         report, misnamed = diagnosed(action("s1", "wet(lawn", "h1", rule=rule))
@@ -207,7 +207,7 @@ def test_names_of_rules_that_steps_without_a_form_make_up_are_one_kind_of_error(
     }
 
 
-def test_a_misnamed_step_is_written_with_all_that_would_have_passed() -> None:
+def test_a_misnamed_step_is_written_with_its_alternatives() -> None:
     report, (one,) = diagnosed(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE"))
     assert misnamed_record(report, one) == {
         "problem_id": "race/1",

@@ -50,7 +50,7 @@ def shards(folder: Path) -> tuple[Path, Path]:
     return made
 
 
-def test_of_samples_in_two_files_the_first_counts_and_the_rest_is_named(tmp_path: Path) -> None:
+def test_repeated_samples_are_named_and_count_once(tmp_path: Path) -> None:
     one, two = shards(tmp_path)
     files = ("-c", str(one), "-c", str(two))
     whole = run("evaluate", *INPUTS, "--json", str(tmp_path / "whole.json"))
@@ -151,7 +151,7 @@ def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: 
     assert taken.read_bytes() == before
 
 
-def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_path: Path) -> None:
+def test_a_diagnosis_lists_misnamed_steps_failures_and_gaps(tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [
         line for line in lines if (one := json.loads(line))["problem_id"] != "garden/1" or one.get("sample", 0) == 0

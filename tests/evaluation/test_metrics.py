@@ -157,7 +157,7 @@ def test_worked_example() -> None:
     assert {name: group.problems for name, group in metrics.difficulties.items()} == {"easy": 2, "hard": 1}
 
 
-def test_the_reference_leaves_out_every_dependency_that_does_not_resolve() -> None:
+def test_the_reference_drops_unresolved_dependencies() -> None:
     metrics = evaluate_metrics(PROBLEMS, REPORTS, eligibility="reference")
     scores = metrics.overall.scores
     assert metrics.eligibility == "reference"
@@ -192,7 +192,7 @@ def test_an_answer_without_closure_is_right_but_not_verified() -> None:
     assert (scores[Measure.AVG].numerator, scores[Measure.VERIFIED].numerator) == (1, 0)
 
 
-def test_lengths_are_those_of_the_shortest_reference_proof_and_of_parsed_outputs() -> None:
+def test_which_lengths_are_compared() -> None:
     long, short = problem("a", steps=4).proofs[0], problem("a", steps=2).proofs[0]
     problems = {"a": replace(problem("a"), proofs=(long, short, long))}
     # 1 step of 2, then 0 (although the stand-in reports three steps inside the closure) of 2
@@ -370,7 +370,7 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
     assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
 
 
-def test_a_resample_without_anything_to_count_is_zero_for_rates_only() -> None:
+def test_an_empty_resample_is_zero_for_rates_only() -> None:
     """Three of 20 problems have a step to count, all compound instances: the share is 100 % wherever there is one."""
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
     compound = msgspec.structs.replace(step("v"), findings=(Finding(Code.COMPOUND_STEP, "two inferences"),))
@@ -453,7 +453,7 @@ def broken(kinds: str, code: Code) -> TraceReport:
 
 
 @pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES])
-def test_the_strict_contract_discards_the_output_of_a_malformed_action(code: Code) -> None:
+def test_the_strict_contract_discards_malformed_outputs(code: Code) -> None:
     reports = [broken("mvv", code), report("b", 0, "vvv")]
     metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
     scores = metrics.overall.scores

@@ -56,7 +56,7 @@ def step(number: int, level: Level, difficulty: str = "easy") -> Reviewed:
     return Reviewed("p", 0, number, Stratum(level, difficulty), ("p(a)",), "p(a)")
 
 
-def test_steps_with_a_verdict_on_entailment_are_reviewed_and_only_formulas_are_shown() -> None:
+def test_which_steps_are_reviewed_and_how() -> None:
     found = list(reviewable({PROBLEM.id: PROBLEM}, [REPORT]))
     assert [(one.action, one.stratum.level) for one in found] == [
         (0, Level.RULE_VERIFIED),
@@ -156,7 +156,7 @@ class Reviewer:
         return Reply(text=text, finish="stop", started=0.0, ended=0.0)
 
 
-def test_every_step_gets_a_judgement_or_a_reason_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+def test_each_step_is_judged_once_or_has_a_reason(tmp_path: Path) -> None:
     steps = list(reviewable({PROBLEM.id: PROBLEM}, [REPORT]))
     reviewer = Reviewer()
     for _ in range(2):

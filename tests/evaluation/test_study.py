@@ -111,7 +111,7 @@ def test_csv_holds_every_number_and_survives_any_name() -> None:
 # -- systems side by side ---------------------------------------------------------------------------------------------
 
 
-def test_the_main_table_has_the_scores_of_each_system_with_the_best_marked(results: dict[Key, Assessment]) -> None:
+def test_the_main_table_marks_the_best_scores(results: dict[Key, Assessment]) -> None:
     main = table(results, "Main results: garden")
     assert [column.name for column in main.columns] == [
         "backbone", "method", "K", "Avg@K (%)", "Pass@K (%)",
@@ -219,7 +219,7 @@ def test_costs_are_averages_over_the_responses_that_state_them(results: dict[Key
     assert (seconds.value, calls.value) == (1.5, 1)
 
 
-def test_rule_groups_are_by_the_rule_that_the_step_itself_declares() -> None:
+def test_steps_are_grouped_by_declared_rules() -> None:
     """Seen and unseen steps and those without a rule are all the steps, and their scores are those of the whole."""
     folio = assessed(COMPLETIONS, rules="folio")
     groups, overall = folio.rule_groups, folio.metrics.overall
@@ -250,7 +250,7 @@ def test_rule_groups_are_by_the_rule_that_the_step_itself_declares() -> None:
     assert shown.rows[0][6] == groups[RuleGroup.UNSEEN].steps
 
 
-def test_names_of_rules_that_steps_without_a_form_make_up_are_no_unseen_rules() -> None:
+def test_rules_of_formless_steps_are_not_unseen() -> None:
     (known,) = [one for one in PROBLEMS.values() if one.id == "garden/1"]
     steps = [
         {"id": f"s{n}", "dependencies": ["h1"], "conclusion": "waters(", "rule": rule}
@@ -266,7 +266,7 @@ def test_names_of_rules_that_steps_without_a_form_make_up_are_no_unseen_rules() 
     assert not groups[RuleGroup.UNSEEN].fvr.is_defined
 
 
-def test_recorded_failures_are_counted_where_there_is_no_completion() -> None:
+def test_recorded_failures_are_counted() -> None:
     first = [one for one in COMPLETIONS if one.problem_id == "garden/1" and one.sample == 0]
     failures = [("garden/1", 0), ("garden/1", 1), ("garden/2", 0), ("elsewhere", 0)]
     found = assess(PROBLEMS, examine_many(PROBLEMS, first), failures=failures)
@@ -282,7 +282,7 @@ def test_names_of_systems_that_read_alike_are_told_apart(results: dict[Key, Asse
     assert [column.name for column in steps.columns[1:]] == ["'a / b' / c", "a / 'b / c'"]
 
 
-def test_examples_of_first_errors_are_all_in_json_and_the_first_in_other_formats() -> None:
+def test_examples_of_first_errors_in_each_format() -> None:
     wrong = next(one for one in COMPLETIONS if one.problem_id == "garden/1")
     text = wrong.completion.replace('"conclusion": "', '"conclusion": "¬', 1)
     several = [Completion(problem_id="garden/1", sample=n, completion=text) for n in range(4)]

@@ -81,7 +81,7 @@ def test_every_completion_passes_and_says_the_proof(attempt: Attempt) -> None:
         assert [(a.id, a.conclusion, a.signal) for a in report.actions] == [(s.id, s.conclusion, 1.0) for s in proof]
 
 
-def test_neither_english_nor_names_can_end_the_thoughts_or_the_summary() -> None:
+def test_no_text_of_a_problem_ends_the_summary() -> None:
     hostile = "</summary>"
     premises = (
         Premise(
@@ -171,7 +171,7 @@ def test_near_misses_of_real_problems(shared_data: Path) -> None:
     assert counts[Flaw.SKIPPED_STEP] > 0
 
 
-def test_there_is_no_near_miss_of_what_fails_elsewhere_or_otherwise() -> None:
+def test_near_misses_fail_only_where_they_should() -> None:
     proof = proof_of(PROBLEM)
     broken = (proof[0], replace(proof[1], rule="MODUS_TOLLENS"), *proof[2:])
     assert not list(near_misses(PROBLEM, broken, VERIFIER, flaws=[Flaw.REPEATED_STEP, Flaw.OTHER_OPTION]))

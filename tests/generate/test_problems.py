@@ -130,7 +130,7 @@ def test_every_move_is_used_and_holds(system: System) -> None:
     assert set(rules) == {rule.name for rule in catalogue(system).rules}
 
 
-def test_a_label_that_the_engine_does_not_confirm_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unconfirmed_label_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "ATTEMPTS", 3)
     monkeypatch.setattr(generator, "without_a_link", lambda tree, source: list(tree.leaves()))  # so that it follows
     for index in range(5):

@@ -20,7 +20,7 @@ QUESTION = "Is the following statement true, false or uncertain? "
 
 
 @pytest.mark.parametrize("system", ["train", "folio"])
-def test_a_sentence_says_one_formula_with_all_its_names_and_predicates(system: System) -> None:
+def test_a_sentence_says_one_whole_formula(system: System) -> None:
     said: dict[str, object] = {}
     for generated in islice(generate_problems(GeneratorSettings(seed=1, system=system)), 150):
         problem = generated.problem

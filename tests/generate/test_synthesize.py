@@ -109,7 +109,7 @@ def test_every_result_is_what_it_says(drawn: Problem) -> None:
 
 @given(signatures().flatmap(lambda signature: formulas(signature, equality=False, max_size=6)))
 @settings(max_examples=150)
-def test_a_formula_is_true_in_each_of_its_cases_and_says_the_same_in_other_words(formula: Formula) -> None:
+def test_cases_and_rewordings_of_a_formula_are_true_to_it(formula: Formula) -> None:
     def valid(claim: Formula) -> bool:
         return isinstance(VERIFIER.oracle.valid(claim), Entailed)
 
@@ -231,7 +231,7 @@ def test_sorts() -> None:
     assert rules_of(result) == ["IMPLICATION_ELIMINATION", GOAL_BINDING]
 
 
-def test_a_small_budget_is_given_up_for_and_results_do_not_depend_on_what_came_before() -> None:
+def test_small_budgets_and_earlier_calls() -> None:
     long = problem("P9(a)", "P0(a)", *[f"∀x (P{n}(x) → P{n + 1}(x))" for n in range(9)])
     assert Prover(budget=20).prove(long) == GaveUp(Reason.BUDGET, "h_goal_true")
     first = PROVER.prove(long)
@@ -287,7 +287,7 @@ def test_nearly_every_answer_that_follows_is_proved(shared_data: Path, difficult
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_the_distance_to_the_reference_proofs_is_what_the_document_says(shared_data: Path) -> None:
+def test_the_document_has_the_distance_to_references(shared_data: Path) -> None:
     golden = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").values()
     for prover, expected in ((PROVER, 0.155), (SHORT, 0.235)):
         total = 0.0

@@ -146,7 +146,7 @@ def prompts_of(**metadata: Any) -> tuple[list[str], Any]:
     return [sample["arguments"][0][0] for sample in results["samples"]["proof_r1"]], results
 
 
-def test_without_a_chat_template_a_blank_line_parts_contract_and_question() -> None:
+def test_prompts_without_a_chat_template() -> None:
     asked, _ = prompts_of()
     assert asked == [f"{contract()}\n\n{question(problem)}" for problem in PROBLEMS.values()]
 

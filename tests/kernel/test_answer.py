@@ -105,7 +105,7 @@ def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Fo
         ({"P": [(0,)]}, {"c": {(0,): 0}}, "does not interpret 'c' at all elements"),
     ],
 )
-def test_a_countermodel_interprets_symbols_by_elements_of_their_sorts(
+def test_countermodels_keep_to_the_sorts(
     predicates: dict[str, list[tuple[int, ...]]], functions: dict[str, dict[tuple[int, ...], int]], message: str
 ) -> None:
     """∀ does not see a value outside, so ∀x P(x) would not give P(c)."""
@@ -115,7 +115,7 @@ def test_a_countermodel_interprets_symbols_by_elements_of_their_sorts(
         is_countermodel(query, Structure({"Person": 1, "Entity": 9}, rows, functions))
 
 
-def test_a_function_of_a_countermodel_has_a_value_at_every_element_of_its_sorts() -> None:
+def test_functions_of_countermodels_are_total() -> None:
     query = Query((parse_formula("∀x:Person P(f(x))"),), parse_formula("∃x:Dog Q(x)"))
     tables = {"P": frozenset[tuple[int, ...]]({(0,)}), "Q": frozenset[tuple[int, ...]]()}
     total: dict[str, dict[tuple[int, ...], int]] = {"f": {(n,): 0 for n in range(3)}}
@@ -141,6 +141,6 @@ def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, do
     assert answer.reason is Reason.BUDGET
 
 
-def test_a_structure_without_domains_is_a_countermodel_of_propositions() -> None:
+def test_a_structure_without_domains_refutes_propositions() -> None:
     p, q = parse_formula("p"), parse_formula("q")
     assert is_countermodel(Query((p,), q), Structure({}, {"p": frozenset({()}), "q": frozenset()}))

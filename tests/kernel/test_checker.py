@@ -377,7 +377,7 @@ def test_truth_tables(kind: type[Connective]) -> None:
 
 @settings(max_examples=300)
 @given(queries(), st.data())
-def test_a_proof_that_is_found_is_accepted_and_has_no_countermodel(query: Query, data: st.DataObject) -> None:
+def test_found_proofs_are_accepted_and_have_no_countermodel(query: Query, data: st.DataObject) -> None:
     proof = search(query.dependencies, query.conclusion, budget=3_000).proof
     if proof is None:
         return

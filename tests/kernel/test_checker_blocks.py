@@ -58,7 +58,7 @@ def test_premises_and_terms_nested_too_deeply_are_refused() -> None:
         check((Repeat(0),), [Or(deep, f("p"))], f("p"))
 
 
-def test_a_formula_of_a_substitution_nested_too_deeply_is_refused() -> None:
+def test_a_substitution_nested_too_deeply_is_refused() -> None:
     deep = f("p")
     for _ in range(20_000):
         deep = And(deep, f("q"))

@@ -272,7 +272,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("text", STEPS)
-def test_each_subformula_counts_once_for_each_value_of_the_variables_around_it(text: str) -> None:
+def test_subformulas_count_once_per_value(text: str) -> None:
     assert evaluation_steps(parse_formula(text), Structure({ENTITY: 3})) == STEPS[text]
 
 

@@ -46,7 +46,7 @@ def test_names_of_bound_variables_do_not_count() -> None:
     assert signed(f("∀x ∃y R(x, y)")) != signed(f("∀x ∃y R(y, x)"))
 
 
-def test_equal_signed_formulas_are_one_in_a_set_and_equal_nothing_else() -> None:
+def test_equality_of_signed_formulas() -> None:
     assert {signed(f("p")), signed(f("¬¬p")), signed(f("¬p"))} == {Signed(f("p"), True), Signed(f("p"), False)}
     assert (signed(f("p")) == f("p")) is False
 

@@ -126,7 +126,7 @@ def test_the_parts_of_a_normal_formula_are_normal(formula: Formula) -> None:
 
 
 @given(FORMULAS, st.randoms(use_true_random=False))
-def test_regrouping_and_renaming_do_not_change_the_representative(formula: Formula, rng: random.Random) -> None:
+def test_regrouping_keeps_the_representative(formula: Formula, rng: random.Random) -> None:
     def scrambled(part: Formula) -> Formula:
         match part:
             case And() | Or():
@@ -171,7 +171,7 @@ def test_alpha_equivalence() -> None:
     assert not same("∀x:A P(x)", "∀x:B P(x)")
 
 
-def test_the_normal_name_of_an_innermost_variable_captures_nothing() -> None:
+def test_normal_names_capture_nothing() -> None:
     x, y = var("x"), var("y")
     short = parse_formula("∀x (P(x) → Q(x))")
     assert alpha_normal(short) is short is alpha_normal(parse_formula("∀y (P(y) → Q(y))"))

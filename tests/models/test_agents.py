@@ -137,7 +137,7 @@ def test_of_equals_the_first_is_selected() -> None:
     assert selected == BAD
 
 
-def test_where_none_passes_the_one_that_came_furthest_is_selected() -> None:
+def test_the_furthest_is_selected_where_none_passes() -> None:
     selected, model = verified(["nonsense", BAD, GOOD], unless("¬dog", "h_goal"))
     assert selected == GOOD
     assert model.kinds() == {"proof": 3, "verification": 0 + 1 + 2}
@@ -151,7 +151,7 @@ def test_an_unclear_verdict_passes_nothing(answer: str) -> None:
 
 
 @pytest.mark.parametrize(("granularity", "calls"), [(1, 3), (2, 2), (3, 1), (None, 1)])
-def test_the_granularity_says_how_many_steps_are_judged_at_a_time(granularity: int | None, calls: int) -> None:
+def test_the_granularity_is_the_number_of_judged_steps(granularity: int | None, calls: int) -> None:
     three = solution("h_goal_true", STEP, replace(STEP, id="s2", dependencies=("s1", "h2")))
     selected, model = verified([three], unless(), granularity=granularity)
     assert selected == three
@@ -282,7 +282,7 @@ def test_without_any_answer_the_proof_decides() -> None:
     assert model.kinds() == CALLS
 
 
-def test_views_that_contradict_each_other_give_no_symbolic_answer() -> None:
+def test_contradicting_views_give_no_answer() -> None:
     _, model = solved([AGREED[0], formulas("dog(tom)"), *AGREED[2:]], "?")
     assert "The solver gives no answer." in model.chats[4][1]["content"]
 
@@ -325,7 +325,7 @@ def test_a_solver_that_breaks_decides_nothing() -> None:
     assert judge(Broken(), (), parse_formula("p")) is Outcome.UNDECIDED
 
 
-def test_replies_come_while_the_solver_works_and_its_time_is_counted() -> None:
+def test_the_time_of_the_solver_is_counted() -> None:
     came = threading.Event()
 
     class Waiting:
@@ -360,7 +360,7 @@ def test_the_completion_is_the_models_last_word() -> None:
     assert read_completion(completion).actions[-1].id == "h_goal_false"
 
 
-def test_what_is_asked_beside_a_call_that_fails_is_not_asked_again(tmp_path: Path) -> None:
+def test_calls_beside_a_failing_one_are_not_repeated(tmp_path: Path) -> None:
     class Failing(Transcript):
         """Refuses one call of several at once, before the others have come to anything."""
 

@@ -91,7 +91,7 @@ def test_what_is_offered_is_used(offer: Offer, follow: Follow, tmp_path: Path) -
         assert found[problem.id].startswith("<think>\n")
 
 
-def test_an_endpoint_that_offers_nothing_is_asked_without_constraints(follow: Follow, tmp_path: Path) -> None:
+def test_an_endpoint_without_constraints_is_asked_freely(follow: Follow, tmp_path: Path) -> None:
     """One refuses what it does not know, as hosted ones do; where a grammar is asked for, that is an error."""
     script = Script(
         lambda body: (

@@ -169,9 +169,7 @@ def test_an_endpoint_that_does_not_continue_chats_gets_one_text(problems: Path, 
         assert model.tried[name] == 2
 
 
-def test_a_run_that_is_stopped_goes_on_in_the_middle_of_an_answer(
-    problems: Path, follow: Follow, tmp_path: Path
-) -> None:
+def test_a_stopped_run_goes_on_within_an_answer(problems: Path, follow: Follow, tmp_path: Path) -> None:
     whole = Script(writing(Erring(2)))
     assert sample(problems, follow(whole), tmp_path / "whole.jsonl", "--concurrency", "1").exit_code == 0
     model, calls = Erring(2), 0
@@ -256,9 +254,7 @@ def test_a_server_that_knows_nothing_but_its_grammar(problems: Path, follow: Fol
     assert ended
 
 
-def test_a_server_without_grammars_ends_a_command_that_asks_for_one(
-    problems: Path, follow: Follow, tmp_path: Path
-) -> None:
+def test_a_server_without_grammars_ends_the_command(problems: Path, follow: Follow, tmp_path: Path) -> None:
     for constrain, offered in (("grammar", OFFERS[3]), ("json", OFFERS[0])):
         script = Script(taking(offered, writing(Erring(0))))
         result = sample(problems, follow(script), tmp_path / "c.jsonl", "--constrain", constrain)

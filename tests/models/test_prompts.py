@@ -38,7 +38,7 @@ THINKING: tuple[Thinking, ...] = ("explicit", "native")
 
 @pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
 @pytest.mark.parametrize("thinking", THINKING)
-def test_the_contract_names_every_rule_with_its_meaning_and_no_other(rules: Catalogue, thinking: Thinking) -> None:
+def test_the_contract_names_every_rule(rules: Catalogue, thinking: Thinking) -> None:
     listed = re.findall(r"^- ([A-Z_]+): (.*)$", contract(rules, thinking=thinking), re.MULTILINE)
     assert listed == [(rule.name, rule.meaning) for rule in rules.rules]
 
@@ -182,7 +182,7 @@ def test_the_papers_contract_names_rules_options_and_thoughts(thinking: Thinking
     assert ("<think>...</think>" in system["content"]) is (thinking == "explicit")
 
 
-def test_a_rule_that_the_paper_lacks_has_its_meaning_in_the_contract() -> None:
+def test_rules_beyond_the_paper_are_explained() -> None:
     own = replace(TRAIN.rules[0], name="OWN_RULE", meaning="from A, conclude A")
     rules = Catalogue("own", (own,), unchecked=True)
     assert "\n- OWN_RULE: from A, conclude A.\n" in paper_contract(EXAMPLES["garden/1"], rules)
@@ -231,7 +231,7 @@ def test_without_a_template_the_messages_follow_each_other() -> None:
     assert chat_prompt(tokenizer(None), chat) == f"{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
 
 
-def test_without_a_template_the_token_that_begins_texts_stands_first_and_is_one_token() -> None:
+def test_the_token_that_begins_texts_stands_first_once() -> None:
     made = tokenizer(None)
     made.add_special_tokens({"bos_token": "<|begin|>"})
     chat = messages(EXAMPLES["garden/2"])

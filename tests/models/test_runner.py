@@ -102,7 +102,7 @@ async def _outcome(call: Awaitable[Reply]) -> object:
         return error
 
 
-def test_a_call_that_fails_is_made_again_after_ever_longer_pauses() -> None:
+def test_failing_calls_are_repeated_after_longer_pauses() -> None:
     clock = Clock()
     model, outcome = patiently([BUSY, BUSY, REPLY], clock)
     assert outcome == ["yes"]
@@ -120,7 +120,7 @@ def test_all_attempts_together_outlast_a_limit_by_the_minute() -> None:
 
 
 @pytest.mark.parametrize("after", [0.0, 1e-9])
-def test_an_endpoint_that_says_at_once_is_left_alone_a_while_nevertheless(after: float) -> None:
+def test_retrying_at_once_waits_a_little_nevertheless(after: float) -> None:
     clock = Clock()
     model, outcome = patiently([CallError("busy", again=True, after=after)] * 2 + [REPLY], clock)
     assert (outcome, len(model.asked)) == (["yes"], 3)
@@ -169,7 +169,7 @@ def test_when_to_come_back_holds_for_all_calls() -> None:
     asyncio.run(work())
 
 
-def test_a_pause_holds_for_calls_that_wait_for_their_turn_already() -> None:
+def test_a_pause_holds_for_waiting_calls() -> None:
     """At 12 a minute, with 60 seconds to wait said after one: nothing begins in between."""
     now = 0.0
     began: list[float] = []
@@ -307,7 +307,7 @@ def test_a_run_that_is_cut_anywhere_pays_for_the_rest_only(
 
 
 @given(st.data())
-def test_damage_in_the_middle_of_a_journal_is_told_and_destroys_nothing(
+def test_damage_within_a_journal_destroys_nothing(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("damage") / "j"
@@ -434,7 +434,7 @@ def test_a_model_that_cannot_be_used_ends_the_run(tmp_path: Path) -> None:
     assert len((tmp_path / "j").read_bytes().splitlines()) == 1
 
 
-def test_outcomes_are_in_the_order_of_the_tasks_and_told_as_they_come(tmp_path: Path) -> None:
+def test_outcomes_keep_the_order_of_tasks(tmp_path: Path) -> None:
     ended: list[str] = []
     tasks = [Task(str(n), asking(*["?"] * (9 - n))) for n in range(5)]
     with Journal(tmp_path / "j") as journal:

@@ -149,7 +149,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
     assert texts == [*[f"reply {n}" for n in range(1, 6)], *["later"] * (total - 5)]
 
 
-def test_repair_is_asked_where_there_are_faults_and_told_of_nothing_else(follow: Follow, tmp_path: Path) -> None:
+def test_repair_is_asked_about_faults_only(follow: Follow, tmp_path: Path) -> None:
     wrong = good(KNOWN["garden/1"]).replace(': "waters_roses Mara', ': "¬waters_roses Mara')
     assert wrong != good(KNOWN["garden/1"])
 
@@ -183,7 +183,7 @@ def test_repair_is_asked_where_there_are_faults_and_told_of_nothing_else(follow:
     assert "100.0" in rows[1][1]
 
 
-def test_a_sample_whose_repair_fails_keeps_its_completion_and_is_a_failure(follow: Follow, tmp_path: Path) -> None:
+def test_a_failed_repair_keeps_the_completion(follow: Follow, tmp_path: Path) -> None:
     """One cannot be asked for: an unpaired surrogate is in no request. Another is refused, in words that hold one."""
     texts = {"garden/1": "I write \ud800.", "garden/2": "I write nothing."}
 
@@ -290,7 +290,7 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     return request.param, [one.completion for one in read(out)], len(script.asked)
 
 
-def test_agents_and_repair_come_to_the_same_through_a_server_that_fails(
+def test_agents_end_the_same_with_a_server_that_fails(
     undisturbed: tuple[str, list[str], int], follow: Follow, tmp_path: Path
 ) -> None:
     """The first time that something is asked the server is busy, then the stream is torn, then it talks nonsense."""

@@ -87,7 +87,7 @@ def test_a_markdown_fence_is_taken_off(fence: str) -> None:
         ('<summary>[{"a":' + "[" * 64 + "]" * 64 + "}]</summary>", '[{"a":' + "[" * 64 + "]" * 64 + "}]"),
     ],
 )
-def test_what_is_not_parsed_is_one_malformed_action_over_its_span(text: str, inside: str) -> None:
+def test_unparsed_text_is_one_malformed_action(text: str, inside: str) -> None:
     trace = read_completion(text)
     assert not trace.parsed
     (action,) = trace.actions

@@ -105,7 +105,7 @@ JAYCEON = problem(
 )
 
 
-def test_jayceon_bad_a_wrong_exclusive_choice_is_sat_and_taints_the_next_step() -> None:
+def test_jayceon_bad_a_wrong_exclusive_choice() -> None:
     report = verified(
         JAYCEON,
         ("s1", "h1 h3", "¬dedicated Jayceon", XOI),
@@ -142,7 +142,7 @@ CLAY = problem(
 )
 
 
-def test_clay_bad_an_entailed_weakening_is_no_disjunctive_syllogism() -> None:
+def test_clay_bad_weakening_is_no_disjunctive_syllogism() -> None:
     report = verified(
         CLAY,
         ("s1", "h1 h5", "ancient_tomes Clay ∨ ancient_tomes Mitchell", DS),
@@ -154,7 +154,7 @@ def test_clay_bad_an_entailed_weakening_is_no_disjunctive_syllogism() -> None:
     assert verdicts(last)[:3] == (True, False, False)
 
 
-def test_clay_good_and_the_closure_leaves_out_what_is_about_mitchell() -> None:
+def test_clay_good_and_its_closure() -> None:
     report = verified(
         CLAY,
         ("s1", "h1 h5", "ancient_tomes Clay", DS),
@@ -177,7 +177,7 @@ VANCE = problem(
 )
 
 
-def test_vance_bad_one_good_step_is_outside_and_the_choice_has_the_wrong_name() -> None:
+def test_vance_bad_a_misnamed_choice() -> None:
     report = verified(
         VANCE,
         ("s1", "h4 h5", "discovers Vance ⊕ inspires_students Vance", IE),

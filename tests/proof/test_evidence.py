@@ -56,7 +56,7 @@ def test_padding_is_seen_through() -> None:
     assert all(step.in_closure for step in report.actions)  # the declared closure, as the method has it
 
 
-def test_without_a_proof_the_used_closure_is_along_declared_dependencies() -> None:
+def test_used_closures_without_a_proof() -> None:
     report = run(Verifier(), ("s1", ["h3"], "cat(rex)", "CONJUNCTION_ELIMINATION"), *STEPS[1:])
     assert report.actions[0].used is None
     assert report.used_closure == report.closure == ("h1", "h2", "h3", "s1", "s2", "h_goal_true")
@@ -147,7 +147,7 @@ def test_a_step_that_no_proof_supports_is_no_instance_of_a_rule() -> None:
     assert Finding(Code.RULE_UNDECIDED, said) in step.findings
 
 
-def test_an_open_goal_needs_two_structures_whatever_evidence_is_asked_for() -> None:
+def test_an_open_goal_always_needs_two_structures() -> None:
     case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
     text = json.dumps(
         [{"id": "h_goal_uncertain", "dependencies": ["h2"], "conclusion": "loud(tom)", "rule": "GOAL_BINDING"}]

@@ -118,7 +118,7 @@ def why(problem: Problem) -> str:
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_the_labels_of_proofwriter_are_forward_chaining_and_the_document_says_where_that_is_too_little(
+def test_labels_of_proofwriter_are_those_of_forward_chaining(
     shared_data: Path,
 ) -> None:
     problems = read_problems(shared_data / "proofwriter" / "logiclm_dev.json")

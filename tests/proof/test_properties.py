@@ -284,7 +284,7 @@ def test_ids_do_not_matter(attempt: Attempt, text: str) -> None:
 
 @given(ATTEMPTS, st.randoms(use_true_random=False))
 @settings(max_examples=50)
-def test_the_order_of_dependencies_and_of_premises_does_not_matter(attempt: Attempt, source: Random) -> None:
+def test_the_order_of_premises_does_not_matter(attempt: Attempt, source: Random) -> None:
     steps = [replace(s, dependencies=tuple(source.sample(s.dependencies, len(s.dependencies)))) for s in attempt.steps]
     premises = attempt.problem.premises
     problem = replace(attempt.problem, premises=tuple(source.sample(premises, len(premises))))

@@ -162,7 +162,7 @@ def answer_class(report: TraceReport, reference: list[dict[str, Any]]) -> str:
 @pytest.mark.shared
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["embedded", "z3"])
-def test_every_disagreement_with_the_reference_is_of_a_documented_class(shared_data: Path, solver: str) -> None:
+def test_disagreements_with_the_reference_are_documented(shared_data: Path, solver: str) -> None:
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(get_solver(solver), evidence="checked" if solver == "embedded" else "none")
     answers = 0
@@ -236,7 +236,7 @@ def their_row(problem: Problem, theirs: dict[str, Any], listed: list[Any]) -> Ro
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_strict_scores_differ_from_those_of_the_reference_only_where_verdicts_do(shared_data: Path) -> None:
+def test_strict_scores_differ_where_verdicts_do(shared_data: Path) -> None:
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(get_solver("embedded"))
     sums = {measure: [[0.0, 0.0], [0.0, 0.0]] for measure in SCORES}

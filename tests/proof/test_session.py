@@ -162,7 +162,7 @@ def test_actions_can_follow_a_binding_together() -> None:
 
 
 @pytest.mark.parametrize("read", ["state", "price", "report"])
-def test_what_is_read_after_a_step_back_is_of_an_action_that_ends_the_trace(read: str) -> None:
+def test_reports_after_a_step_back(read: str) -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
     binding, other = action("h_goal_true", ["h1"], "¬¬P(a)", GB), action("s2", ["h1"], "Q(a)", CE)
     session, fresh = VerifierSession(case), VerifierSession(case)
@@ -174,7 +174,7 @@ def test_what_is_read_after_a_step_back_is_of_an_action_that_ends_the_trace(read
     assert session.state.steps[0].terminal
 
 
-def test_the_state_tells_entailed_steps_from_instances_of_their_rules() -> None:
+def test_the_state_tells_entailed_from_rule_steps() -> None:
     session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
     session.push(action("s1", ["h1"], "P(a)", "MODUS_TOLLENS"))
     assert (list(session.state.semantic), list(session.state.rule)) == (["h1", "s1"], ["h1"])
@@ -188,7 +188,7 @@ def test_a_trace_pays_for_the_consistency_of_its_premises() -> None:
     assert VerifierSession(case, judge).price() == QUESTION + steps
 
 
-def test_the_price_includes_the_answer_of_a_summary_that_is_parsed() -> None:
+def test_the_price_includes_the_answer() -> None:
     session = VerifierSession(problem("P(a)", goal="Q(a)"))
     session.push(action("h_goal_uncertain", ["h1"], "Q(a)", GB))
     assert session.price() == session.price(parsed=True) > session.price(parsed=False)
@@ -200,7 +200,7 @@ def asked(session: VerifierSession) -> list[str]:
     return [f"{'; '.join(map(show, query.dependencies))} ⊢ {show(query.conclusion)}" for query, _ in kept]
 
 
-def test_the_grounds_of_an_answer_are_the_questions_that_it_rests_on() -> None:
+def test_the_grounds_of_an_answer() -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
     model = "P(a) ∧ Q(a) ⊢ ⊥"
     session = VerifierSession(case)
@@ -238,14 +238,14 @@ def test_a_trace_that_binds_no_answer_has_no_closure() -> None:
     assert (report.closure, report.used_closure, report.actions[0].in_closure) == ((), (), False)
 
 
-def test_a_dependency_that_the_only_proof_leaves_out_is_not_in_the_used_closure() -> None:
+def test_unused_dependencies_are_not_in_the_used_closure() -> None:
     session = VerifierSession(problem("P(a) ∧ Q(a)", "R(a)", goal="P(a)"))
     session.push(action("h_goal_true", ["h1", "h2"], "P(a)", CE))
     report = session.report()
     assert (report.closure, report.used_closure) == (("h1", "h2", "h_goal_true"), ("h1", "h_goal_true"))
 
 
-def test_the_price_of_the_last_action_is_that_of_one_that_ends_the_trace() -> None:
+def test_the_price_of_the_last_action() -> None:
     prices = []
     for name in ("h_goal_true", "s1"):  # only the first binds the answer, which is compared with its option
         session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
@@ -259,7 +259,7 @@ def test_a_step_that_depends_on_itself_is_told_so() -> None:
     assert "dependency 's1' is this action itself" in [finding.message for finding in step.findings]
 
 
-def test_a_step_that_is_no_instance_of_quantifier_negation_is_an_ordinary_failure() -> None:
+def test_no_instance_of_quantifier_negation_fails() -> None:
     session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"), VERIFIER)
     step = session.push(action("s1", ["h1"], "P(a)", "QUANTIFIER_NEGATION"))
     assert (step.semantic, step.rule, step.progress) == (True, False, True)
@@ -326,7 +326,7 @@ def test_a_trace_pays_for_its_rule_checks() -> None:
     assert prices[0] - prices[1] == budget.charged > 0
 
 
-def test_a_terminal_step_can_be_an_instance_of_its_rule_and_state_another_formula() -> None:
+def test_a_terminal_instance_may_state_another_formula() -> None:
     """Only GOAL_BINDING asks for the formula of the option; the answer is not verified either way."""
     session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"), VERIFIER)
     step = session.push(action("h_goal_true", ["h1"], "Q(a)", CE))
@@ -348,7 +348,7 @@ def test_a_dependency_that_a_program_names_twice_shifts_no_name() -> None:
     assert confirm(query, answer).checked
 
 
-def test_a_step_that_uses_all_of_its_dependencies_says_so_if_its_proof_was_checked() -> None:
+def test_a_checked_proof_says_which_dependencies_it_uses() -> None:
     asked = problem("P(a)", "P(a) → Q(a)", goal="Q(a)")
     step = action("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION")
     assert VerifierSession(asked).push(step).used == ("h1", "h2")

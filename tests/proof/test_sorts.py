@@ -115,7 +115,7 @@ def test_an_option_without_a_sort_says_what_meets_what() -> None:
     assert {term.sort for formula in given.formulas() for term in symbols(formula).ground_terms} == {"Animal"}
 
 
-def test_a_rule_instance_by_a_term_whose_sort_another_premise_gives() -> None:
+def test_another_premise_may_give_the_sort_of_a_term() -> None:
     known = problem('(∀"x":Animal S) ∧ cat(tom)', "∀x:Animal (cat(x) → S)", goal="S")
     assert step(known, ("h1",), "S", "UNIVERSAL_ELIMINATION")[:2] == (True, True)
 

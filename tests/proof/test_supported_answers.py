@@ -132,7 +132,7 @@ def test_a_question_that_is_asked_twice_is_charged_once() -> None:
     assert metered.charged == price > 0
 
 
-def test_a_problem_with_one_option_per_reading_is_compared_by_proof() -> None:
+def test_options_of_two_readings_are_compared_by_proof() -> None:
     goal = parse_formula("P(a) ∨ Q(a)")
     case = Problem("1", (Premise("h1", goal),), three_way_options(goal), "h_goal_true")
     report = Verifier().verify(case, completion(("h_goal_true", ["h1"], "Q(a) ∨ P(a)", GB)))

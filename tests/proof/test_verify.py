@@ -40,7 +40,7 @@ def test_each_signal_once() -> None:
     assert [step.signal for step in report.actions] == [1.0, 0.3, 0.1, 0.0]
 
 
-def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> None:
+def test_an_entailed_non_instance_supports_no_rule_step() -> None:
     case = problem("P(a) ∧ Q(a)", "R(a)")
     report = run(case, ("s1", ["h1"], "P(a)", CI), ("s2", ["s1", "h2"], "P(a) ∧ R(a)", CI))
     second = report.actions[1]
@@ -49,7 +49,7 @@ def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> N
     assert second.findings[0].dependencies == ("s1",)
 
 
-def test_a_compound_step_is_noted_and_is_no_instance_in_the_atomic_rule_state() -> None:
+def test_a_compound_step_is_noted_and_no_atomic_instance() -> None:
     case = problem("P(a) → Q(a)", "Q(a) → G(a)", "P(a)")
     merged = ("s1", ["h1", "h2", "h3"], "G(a)", "IMPLICATION_ELIMINATION")
     last = ("h_goal_true", ["s1"], "G(a)", GB)
@@ -104,7 +104,7 @@ def test_ids_are_unique_and_no_premises() -> None:
     assert report.actions[2].findings[0].message == "id 's1' is already an earlier action"
 
 
-def test_an_arity_clash_with_the_problem_or_an_admitted_conclusion_is_a_schema_error() -> None:
+def test_an_arity_clash_is_a_schema_error() -> None:
     case = problem("P(a)")
     report = run(
         case,
@@ -119,7 +119,7 @@ def test_an_arity_clash_with_the_problem_or_an_admitted_conclusion_is_a_schema_e
     assert [step.schema for step in report.actions] == [False, True, False, False, False]
 
 
-def test_a_rejected_conclusion_does_not_fix_the_arity_of_a_symbol() -> None:
+def test_a_rejected_conclusion_fixes_no_arity() -> None:
     case = problem("P(a)")
     report = run(case, ("s1", ["h1"], "New(a)", CE), ("s2", ["h1"], "P(a) ∨ New(a, a)", CE))
     assert [step.schema for step in report.actions] == [True, True]
@@ -332,7 +332,7 @@ def test_the_same_bytes_with_one_and_two_workers_and_shuffled(shared_data: Path)
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_every_action_of_every_golden_proof_gets_all_four_verdicts(shared_data: Path) -> None:
+def test_golden_proofs_get_all_four_verdicts(shared_data: Path) -> None:
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(evaluation=False)
     proofs = 0
@@ -348,7 +348,7 @@ def test_every_action_of_every_golden_proof_gets_all_four_verdicts(shared_data: 
     assert proofs >= 450
 
 
-def test_unknown_problems_solvers_catalogues_and_worker_counts_are_errors() -> None:
+def test_unknown_settings_are_errors() -> None:
     good = Completion(problem_id="test/1", completion="<summary>[]</summary>")
     other = Completion(problem_id="elsewhere/1", completion="")
     with pytest.raises(ProofR1Error, match="elsewhere/1"):

@@ -16,7 +16,7 @@ from tests.builders import codes, completion, problem
 from tests.proof.short_traces import CE, GB, VERIFIER, run
 
 
-def test_an_action_with_an_option_s_id_is_terminal_whatever_its_rule() -> None:
+def test_an_action_with_the_id_of_an_option_is_terminal() -> None:
     report = run(problem("G(a) ∧ P(a)"), ("h_goal_true", ["h1"], "G(a)", CE))
     assert report.actions[0].terminal
     assert report.closure == ("h1", "h_goal_true")
@@ -35,7 +35,7 @@ def test_a_terminal_action_without_an_id_has_a_closure() -> None:
     assert decode(encode(report)) == report
 
 
-def test_the_last_conclusion_selects_an_option_in_evaluation_only() -> None:
+def test_conclusions_select_options_in_evaluation_only() -> None:
     case = problem("G(a) ∧ P(a)")
     text = completion(("s1", ["h1"], "¬¬G(a)", CE))
     assert Verifier().verify(case, text).answer == "h_goal_true"

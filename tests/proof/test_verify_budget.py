@@ -35,7 +35,7 @@ def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) ->
     assert [step.signal for step in run(case, *steps).actions] == [1.0, 0.1, 0.1]
 
 
-def test_the_price_of_a_trace_does_not_depend_on_what_is_remembered() -> None:
+def test_the_price_of_a_trace_ignores_caches() -> None:
     case = problem("∀x (P(x) → Q(x))", "P(a) ∧ R(a)", "¬∃x (Q(x) ∧ ∀y S(x, y))")
     steps = (
         ("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"),

@@ -197,7 +197,7 @@ def test_text_reads_back(formula: Formula) -> None:
 
 
 @given(strategies.signatures().flatmap(lambda s: st.lists(strategies.formulas(s, max_size=6), min_size=2, max_size=8)))
-def test_alpha_normal_formulas_that_differ_have_texts_that_differ(formulas: Sequence[Formula]) -> None:
+def test_different_alpha_normal_forms_have_different_texts(formulas: Sequence[Formula]) -> None:
     normal = set(map(alpha_normal, formulas))
     assert len(set(map(formula_text, normal))) == len(normal)
 

@@ -169,7 +169,7 @@ def test_variables_of_one_name_and_two_sorts_differ() -> None:
     assert term(formula) == ("(forall ((v_x.s_Cat s_Cat)) (exists ((v_x.s_Dog s_Dog)) (p_Chases v_x.s_Dog v_x.s_Cat)))")
 
 
-def test_the_name_of_a_sort_cannot_run_into_the_name_of_a_variable() -> None:
+def test_names_of_sorts_and_variables_stay_apart() -> None:
     first, second = Var("x.s_A", "B"), Var("x", "A.s_B")
     assert term(ForAll(first, Eq(first, first))) != term(ForAll(second, Eq(second, second)))
 

@@ -109,7 +109,7 @@ def test_more_or_fewer_steps_may_be_allowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("connective", ["and", "not"])
-def test_lines_about_a_large_formula_take_steps_for_each_part_of_it(connective: str) -> None:
+def test_lines_about_large_formulas_cost_their_size(connective: str) -> None:
     def steps(size: int) -> int:
         data = made(problem_of("wide/1", ["p"], "p"))
         formula: list[Any] = ["top"]
@@ -201,7 +201,7 @@ def test_verdicts_on_a_solvers_word_are_told(tmp_path: Path) -> None:
     assert run(path, "--accept-unsupported").returncode == 0
 
 
-def test_a_bundle_needs_evidence_known_problems_and_one_trace_per_sample() -> None:
+def test_what_a_bundle_needs() -> None:
     problems = {PEOPLE.id: PEOPLE}
     item = Completion(problem_id=PEOPLE.id, completion=summary())
     report = Verifier().verify(PEOPLE, item.completion)
@@ -227,7 +227,7 @@ def test_unpaired_surrogates_are_kept() -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_reports_certificates_and_bundles_agree_on_benchmark_data(shared_data: Path) -> None:
+def test_reports_and_certificates_agree_on_benchmarks(shared_data: Path) -> None:
     """On 1,350 completions, an answer is verified exactly if it has a certificate, and the bundle of all holds."""
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier, samples = Verifier(), Counter[str]()

@@ -113,7 +113,7 @@ def test_a_proof_by_cases_reads_as_expected() -> None:
     assert rows[-1] == Row(9, 0, "C(a)", "reductio ad absurdum", (), (4, 8))
 
 
-def test_a_name_that_only_the_conclusion_has_is_not_given_to_another_constant() -> None:
+def test_a_name_of_the_conclusion_is_not_taken() -> None:
     rows = rows_of(("∃x (q(x) ∧ r(x))",), "(q(c1) → ∃x q(x)) ∧ ∃x r(x)")
     [witness] = [row for row in rows if "witness" in row.reason]
     assert witness.text == "q(c2) ∧ r(c2)"

@@ -94,7 +94,7 @@ def test_the_page_holds_what_was_verified() -> None:
     assert page(verifier, PROBLEMS, iter(completions)) == html
 
 
-def test_verdicts_are_of_the_problem_and_the_completion_that_the_page_shows() -> None:
+def test_the_page_shows_what_the_verdicts_are_of() -> None:
     verifier, ((completion, report), *_) = examples()
     problem = PROBLEMS[completion.problem_id]
 

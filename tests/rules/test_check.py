@@ -331,7 +331,7 @@ def test_examples_of_the_catalogue_are_instances(rule: Rule) -> None:
     assert isinstance(check_rule(rule, dependencies, conclusion, ORACLE, terminal=True), Match)
 
 
-def test_a_formula_letter_under_a_quantifier_does_not_take_the_bound_variable() -> None:
+def test_a_formula_letter_takes_no_bound_variable() -> None:
     pattern = parse_formula("∃x (A(x) ∧ G)")
     assert list(matches(pattern, parse_formula("∃x (P(x) ∧ R(x))"))) == []
     assert len(list(matches(pattern, parse_formula("∃x (P(x) ∧ R(c))")))) == 1
@@ -381,7 +381,7 @@ def test_the_catalogues_of_the_method() -> None:
     assert TRAIN.find("modus", aliases=True) is None
 
 
-def test_every_instance_has_a_proof_with_its_schema_that_lean_accepts(lean: LeanKernel) -> None:
+def test_lean_accepts_the_proof_of_every_instance(lean: LeanKernel) -> None:
     theorems, used = [], set()
     for short, step in INSTANCES:
         left, right = step.split("|-")

@@ -43,9 +43,7 @@ def test_the_first_of_several_open_questions_is_told() -> None:
         ([Reason.BUDGET, Reason.BROKEN], False),
     ],
 )
-def test_a_broken_solver_is_told_from_a_hard_question_by_the_first_open_one(
-    reasons: list[Reason], broken: bool
-) -> None:
+def test_a_broken_solver_is_told_from_a_hard_question(reasons: list[Reason], broken: bool) -> None:
     """Each of the two implications asks whether the conjunction of the facts is its condition."""
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
@@ -159,7 +157,7 @@ def test_what_checks_cost() -> None:
         assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost - 1)) == (step, Undecided(SPENT))
 
 
-def test_antecedents_are_not_asked_about_where_only_plain_parts_count() -> None:
+def test_plain_parts_need_no_question_about_antecedents() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     dependencies, conclusion = read("A ∨ B → C; A |- C")
@@ -187,7 +185,7 @@ def test_too_many_parts_leave_the_check_open() -> None:
     assert isinstance(check("CI", f"B; C |- {many.replace('∨', '∧')}"), Undecided)
 
 
-def test_the_search_for_stated_premises_is_charged_and_takes_no_instance_away() -> None:
+def test_the_search_for_stated_premises_is_charged() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     dependencies, goal = tuple(map(parse_formula, ("A → B", "B → C", "A"))), parse_formula("C")

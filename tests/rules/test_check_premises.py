@@ -10,7 +10,7 @@ from proof_r1_formal.text.parse import parse_formula
 from tests.rules.steps import check
 
 
-def test_a_match_tells_schema_substitution_principal_and_minor_premises() -> None:
+def test_what_a_match_says() -> None:
     match check("IE", "P(a); ∀x (P(x) → Q(x)) |- Q(a)"):
         case Match(schema, substitution, principal, minor):
             assert schema.name == "implication_elimination"
@@ -62,7 +62,7 @@ COMPOUND = [
 
 
 @pytest.mark.parametrize(("rule", "step", "unstated"), COMPOUND)
-def test_an_instance_names_the_premises_that_no_dependency_states(rule: str, step: str, unstated: list[str]) -> None:
+def test_an_instance_names_its_unstated_premises(rule: str, step: str, unstated: list[str]) -> None:
     match check(rule, step):
         case Match() as found:
             assert list(found.unstated) == list(map(parse_formula, unstated))

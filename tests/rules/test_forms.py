@@ -77,7 +77,7 @@ def test_what_is_given_is_used_once_and_in_any_order() -> None:
     assert not covers((one, other, other), (another, one), says_other)
 
 
-def test_covering_conjuncts_are_compared_up_to_bound_names_and_grouping() -> None:
+def test_covering_conjuncts_ignore_names_and_grouping() -> None:
     wanted = parse_formula("∀x (P(x) ∧ Q(x)) ∧ (A ∨ B) ∧ C")
     given = tuple(map(parse_formula, ("(B ∨ A) ∧ ∀y (Q(y) ∧ P(y))", "C")))
     assert covers((wanted,), given, lambda _part, _formula: False)

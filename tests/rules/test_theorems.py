@@ -51,7 +51,7 @@ def _match(rule: Rule, dependencies: tuple[str, ...], conclusion: str) -> Match:
 
 
 @pytest.mark.parametrize("rule", FOLIO.rules, ids=lambda rule: rule.name)
-def test_the_example_of_every_rule_has_a_proof_that_applies_its_schema(rule: Rule) -> None:
+def test_examples_of_rules_apply_their_schemata(rule: Rule) -> None:
     match = _match(rule, rule.example.dependencies, rule.example.conclusion)
     dependencies = [parse_formula(text) for text in rule.example.dependencies]
     conclusion = parse_formula(rule.example.conclusion)
@@ -81,7 +81,7 @@ def test_the_example_of_every_rule_has_a_proof_that_applies_its_schema(rule: Rul
         ("EXISTENTIAL_CONJUNCTION_INTRODUCTION", ("∃x P(x)", "∃x Q(x)"), "∃x (P(x) ∧ ∃y Q(y))"),
     ],
 )
-def test_what_leads_from_dependencies_to_the_schema_is_in_the_proof(
+def test_the_proof_leads_from_dependencies_to_the_schema(
     name: str, dependencies: tuple[str, ...], conclusion: str
 ) -> None:
     rule = FOLIO.find(name)
@@ -139,7 +139,7 @@ def test_proofs_of_long_instances_fit_on_a_page(name: str, dependencies: tuple[s
     assert theorem_.proof.count("\n") < 24
 
 
-def test_a_premise_that_only_contradicting_dependencies_give_has_no_proof_by_the_schema() -> None:
+def test_contradicting_dependencies_state_no_premise() -> None:
     dependencies = ("p → q", "r", "¬r")
     rule = FOLIO.find("IMPLICATION_ELIMINATION")
     assert rule is not None

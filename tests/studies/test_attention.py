@@ -43,7 +43,7 @@ def test_padded_rows_give_the_same_tokens(keys: int) -> None:
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
 
 
-def test_positions_without_a_label_change_no_loss_and_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_positions_without_a_label_change_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     def loss_and_gradient() -> tuple[Tensor, list[Tensor]]:
         model = tiny(2)
         utils.add_fused_lm_head(model)

@@ -81,15 +81,13 @@ def test_proverqa_gives_the_first_reason_and_attaches_a_proof(tmp_path: Path) ->
         ([GOOD, {**BIND, "id": "h_goal_false"}], Rule.UNPROVED),
     ],
 )
-def test_a_proof_that_a_record_brings_counts_only_if_every_step_is_verified(
-    tmp_path: Path, steps: list[object], rule: Rule
-) -> None:
+def test_proofs_of_records_count_if_every_step_is_verified(tmp_path: Path, steps: list[object], rule: Rule) -> None:
     record = proverqa(0, ["a(c)", "∀x (a(x) → b(x))"], "b(c)", "A", canonical_proofs=[{"steps": steps}])
     problems = read_problems(written(tmp_path / "hard.jsonl", [record]))
     assert list(rules(Selector(budget=1).proverqa(problems)).values()) == [rule]  # too little to find one
 
 
-def test_folio_leaves_out_what_the_reference_cannot_read_but_keeps_labels_first(tmp_path: Path) -> None:
+def test_what_is_left_out_of_folio(tmp_path: Path) -> None:
     records = [
         folio(["∀x (A(x) → B(x))", "A(carl)"], "B(carl)", "True"),
         folio(["A(carl) ↔ B(carl)", "A(carl)"], "B(carl)", "True"),
@@ -143,7 +141,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
     main()
 
 
-def test_the_program_writes_sets_and_reasons_and_shows_the_published_counts(
+def test_the_program_writes_sets_and_shows_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path / "easy.jsonl", [proverqa(n, ["a(c)", "a(c) → b(c)"], "b(c)", "A") for n in range(3)])

@@ -201,14 +201,14 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("reader")
-def test_a_slow_machine_is_told_from_a_fast_one_without_the_settings_of_the_document() -> None:
+def test_a_slow_machine_is_told_from_a_fast_one() -> None:
     """So that the next test can fail."""
     with pytest.raises((FailedHealthCheck, DeadlineExceeded)):
         given(valid_attempts())(lambda attempt: None)()
 
 
 @pytest.mark.usefixtures("reader")
-def test_the_code_of_the_document_prints_what_it_says_on_any_machine() -> None:
+def test_the_document_prints_what_it_says() -> None:
     match = re.search(
         r"```python\n(.*?)```\n\nprints\n\n(.*?)\n\nHypothesis", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL
     )

@@ -37,7 +37,7 @@ def test_what_is_shown_reads_back_in_every_notation(formula: Formula) -> None:
 @pytest.mark.long
 @settings(max_examples=20_000)
 @given(strategies.formulas())
-def test_what_is_shown_reads_back_in_every_notation_of_many_formulas(formula: Formula) -> None:
+def test_shown_formulas_read_back_in_every_notation(formula: Formula) -> None:
     reads_back(formula)
 
 
@@ -464,7 +464,7 @@ def test_negation_of_what_is_shown_is_shown_negated() -> None:
 
 
 @pytest.mark.parametrize("name", ["(and", "(-> a b)", "(forall (x", '(xor"', "\\(and", "(=", "(∀ ("])
-def test_a_name_that_looks_like_prefix_notation_does_not_make_a_formula_prefix(name: str) -> None:
+def test_a_name_alone_makes_no_prefix_notation(name: str) -> None:
     for formula in (atom("P", const(name), const("b")), atom(name), Not(atom("P", const(name)))):
         assert parse_formula(show(formula)) is formula
         assert parse_formula(show(formula, "prefix")) is formula

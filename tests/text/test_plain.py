@@ -89,7 +89,7 @@ def test_the_unusual_is_left_to_the_grammar(text: str) -> None:
 
 
 @pytest.mark.shared
-def test_every_conclusion_of_the_reference_traces_is_read_quickly(shared_data: Path) -> None:
+def test_reference_conclusions_are_read_by_the_fast_parser(shared_data: Path) -> None:
     lines = (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     texts = {
         json.loads(found)

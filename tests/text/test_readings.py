@@ -71,7 +71,7 @@ def test_a_reserved_word_is_no_predicate_in_any_case(word: str, spelled: object)
 
 @settings(max_examples=300)
 @given(formulas_of(TRICKY, variables=(*TRICKY, "x"), max_size=8))
-def test_names_that_could_be_misread_are_shown_so_that_they_are_not(formula: Formula) -> None:
+def test_names_that_could_be_misread_are_quoted(formula: Formula) -> None:
     """A bound name that a constant has, too, is shown as another one."""
     for notation in NOTATIONS:
         read = parse_formula(show(formula, notation))

@@ -371,7 +371,7 @@ def test_a_trace_without_actions_says_so(browser: Browser, tmp_path: Path) -> No
     window.context.close()
 
 
-def test_steps_of_a_trace_too_large_to_draw_are_reached_by_keyboard(browser: Browser, tmp_path: Path) -> None:
+def test_steps_of_large_traces_are_reached_by_keyboard(browser: Browser, tmp_path: Path) -> None:
     listed = [
         {"id": f"s{n}", "dependencies": ["h1", "\ud83d"], "conclusion": f"p(a{n})", "rule": "none"} for n in range(200)
     ]
