@@ -20,7 +20,7 @@ from typing import Any
 PACKAGE = "proof_r1_formal"
 CORE = {
     "kernel": "answer checker confirm model pattern signature signed symbols syntax transform",
-    "text": "plain show",
+    "text": "equivalence plain show",
     "engine": "congruence countermodel embedded facts fingerprint finite forced grounding herbrand one_element "
     "oracle planned propagation propositional prover tableau truth_table",
     "rules": "check forms matching spine",

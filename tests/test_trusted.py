@@ -20,7 +20,7 @@ PACKAGE = "proof_r1_formal"
 
 TRUSTED = {f"kernel.{path.stem}" for path in (ROOT / PACKAGE / "kernel").glob("*.py") if path.stem != "__init__"}
 """The modules that decide whether evidence holds."""
-MOST_LINES = 2_720
+MOST_LINES = 2_600
 """A kernel that can be read in one sitting."""
 HARMLESS = {"compiling", "errors", "unicode"}
 """What they may import besides: these make no decision."""

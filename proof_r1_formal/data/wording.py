@@ -10,7 +10,7 @@ from proof_r1_formal.data.english import parse_english
 from proof_r1_formal.data.inflection import plain_form
 from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Term, Var
-from proof_r1_formal.kernel.transform import conjuncts, regrouped
+from proof_r1_formal.text.equivalence import conjuncts, regrouped
 from proof_r1_formal.text.show import show
 
 

@@ -1,4 +1,4 @@
-"""Congruence closure of ground equations, with the steps that lead from a term to an equal one.
+"""Ground equations: congruence closure, with the steps that lead from a term to an equal one; simpler atoms.
 
 In: terms and equations between them. Out: whether two terms are equal, and a chain of terms in which each differs from
 the one before by one equation (the proof forest of Nieuwenhuis and Oliveras, 2007).
@@ -7,8 +7,14 @@ the one before by one equation (the proof forest of Nieuwenhuis and Oliveras, 20
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
 
-from proof_r1_formal.kernel.syntax import App, Eq, Term
+from proof_r1_formal.kernel.syntax import App, Atom, Eq, Term, once
+from proof_r1_formal.kernel.transform import subterms
+
+_SIMPLIFIED: Final = 1 << 12
+"""How many simplified atoms are cached."""
 
 
 class Congruence:
@@ -91,3 +97,41 @@ class Congruence:
             for equation, changed in self.chain(argument, other.arguments[place]):
                 row = (*other.arguments[:place], changed, *one.arguments[place + 1 :])
                 yield equation, one.on(row)
+
+
+# -- simplification ---------------------------------------------------------------------------------------------------
+
+
+@once
+def oriented(equation: Eq) -> tuple[Term, Term]:
+    """The smaller and the larger side of an equation: by size, and then by text."""
+    smaller, larger = sorted(
+        (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
+    )
+    return smaller, larger
+
+
+@lru_cache(maxsize=_SIMPLIFIED)
+def simplified(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
+    """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
+
+    So simplifying comes to an end, and atoms that some equations make equivalent have a common form that those
+    equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
+    """
+    new, old = oriented(equation)
+    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+    found: list[Atom | Eq] = []
+    for index, argument in enumerate(arguments):
+        changed = _in_term(argument, old, new)
+        if changed is not argument:
+            row = (*arguments[:index], changed, *arguments[index + 1 :])
+            found.append(Atom(atom.predicate, row) if isinstance(atom, Atom) else Eq(row[0], row[1]))
+    return tuple(found)
+
+
+def _in_term(term: Term, old: Term, new: Term) -> Term:
+    if term is old:
+        return new
+    if isinstance(term, App) and term.arguments:
+        return term.on(tuple([_in_term(argument, old, new) for argument in term.arguments]))
+    return term

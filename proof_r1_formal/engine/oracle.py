@@ -21,7 +21,7 @@ from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unk
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.kernel.transform import regrouped
+from proof_r1_formal.text.equivalence import regrouped
 
 QUESTION: Final = 20
 """The price, in steps, of asking a question, whatever its answer costs."""

@@ -15,6 +15,7 @@ from operator import and_, or_
 from typing import Final, TypeAlias
 
 from proof_r1_formal.engine.budget import BudgetSpentError
+from proof_r1_formal.engine.congruence import oriented, simplified
 from proof_r1_formal.engine.grounding import Grounding, Signed
 from proof_r1_formal.engine.truth_table import (
     MAX_ATOMS,
@@ -39,7 +40,7 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
     once,
 )
-from proof_r1_formal.kernel.transform import oriented, simplified, terms
+from proof_r1_formal.kernel.transform import terms
 
 BUDGET: Final = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""

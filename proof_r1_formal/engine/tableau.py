@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 
 from proof_r1_formal.engine.budget import Budget, instance_price
+from proof_r1_formal.engine.congruence import simplified
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.forced import LEFT, WHOLE, forcing
 from proof_r1_formal.kernel.signature import Signature, ground_terms
@@ -48,7 +49,7 @@ from proof_r1_formal.kernel.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.kernel.transform import functions_within, instantiate, simplified
+from proof_r1_formal.kernel.transform import functions_within, instantiate
 
 
 class Tableau:

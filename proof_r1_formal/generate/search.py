@@ -26,8 +26,9 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import ground_terms
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
-from proof_r1_formal.kernel.transform import conjuncts, instantiate, negate, subformulas
+from proof_r1_formal.kernel.transform import instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
+from proof_r1_formal.text.equivalence import conjuncts
 
 MAX_SUPPORTS = 4
 """Maximum number of ways to support a formula; the cheapest are kept."""

@@ -3,7 +3,7 @@
 Nodes are immutable and *interned* (hash-consed): building a node that exists gives the same object, so equality is
 identity, hashing is free, and nodes are good dictionary keys. Each time the table of nodes has grown by a quarter, it
 drops those that nothing else refers to (:func:`drop_unused`); it does not hold them weakly, because compiled classes
-cannot be held so. Binary connectives stay binary, as written; flattened views are in ``kernel.transform``. Names are
+cannot be held so. Binary connectives stay binary, as written; flattened views are in ``text.equivalence``. Names are
 arbitrary non-empty strings; ``text.show`` quotes those that need it.
 
 What follows from a node alone is computed once: eagerly what every node needs, and on first use what few need, by the

@@ -1,4 +1,4 @@
-"""Operations on formulas that keep or relate their meaning: substitution, alpha-equivalence, normal forms, views.
+"""Operations on formulas that keep or relate their meaning: parts, substitution, renaming, alpha-equivalence.
 
 All functions are pure, and linear in the size of their result unless they say otherwise.
 """
@@ -6,7 +6,6 @@ All functions are pure, and linear in the size of their result unless they say o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, reduce
 from typing import Final, TypeAlias, assert_never
 
 from proof_r1_formal.kernel.syntax import (
@@ -34,8 +33,6 @@ from proof_r1_formal.kernel.syntax import (
 
 Substitution: TypeAlias = Mapping[Var, Term]
 
-_SIMPLIFIED: Final = 1 << 12
-"""How many simplified atoms are cached."""
 _INSTANCES: Final = 1 << 10
 """How many instances a quantified formula keeps."""
 
@@ -132,41 +129,6 @@ def instantiate(formula: Quantified, term: Term) -> Formula:
     return found
 
 
-@once
-def oriented(equation: Eq) -> tuple[Term, Term]:
-    """The smaller and the larger side of an equation: by size, and then by text."""
-    smaller, larger = sorted(
-        (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
-    )
-    return smaller, larger
-
-
-@lru_cache(maxsize=_SIMPLIFIED)
-def simplified(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
-    """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
-
-    So simplifying comes to an end, and atoms that some equations make equivalent have a common form that those
-    equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
-    """
-    new, old = oriented(equation)
-    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
-    found: list[Atom | Eq] = []
-    for index, argument in enumerate(arguments):
-        changed = _in_term(argument, old, new)
-        if changed is not argument:
-            row = (*arguments[:index], changed, *arguments[index + 1 :])
-            found.append(Atom(atom.predicate, row) if isinstance(atom, Atom) else Eq(row[0], row[1]))
-    return tuple(found)
-
-
-def _in_term(term: Term, old: Term, new: Term) -> Term:
-    if term is old:
-        return new
-    if isinstance(term, App) and term.arguments:
-        return term.on(tuple([_in_term(argument, old, new) for argument in term.arguments]))
-    return term
-
-
 def rename_term(term: Term, names: Mapping[str, str]) -> Term:
     """The term with functions, constants among them, renamed; names that are not in ``names`` stay."""
     if isinstance(term, Var):
@@ -246,101 +208,6 @@ def alpha_equivalent(first: Formula, second: Formula) -> bool:
 
 
 # -- flattened views --------------------------------------------------------------------------------------------------
-
-
-def conjuncts(formula: Formula) -> tuple[Formula, ...]:
-    """The operands of the outermost ∧, however nested, in order; the formula itself if it is no ∧."""
-    return operands(formula, And)
-
-
-def operands(formula: Formula, connective: type[And | Or | Xor]) -> tuple[Formula, ...]:
-    """The operands of the outermost connective of that kind, as :func:`conjuncts` are those of ∧."""
-    found: list[Formula] = []
-    stack: list[Formula] = [formula]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, connective):
-            stack.append(current.right)
-            stack.append(current.left)
-        else:
-            found.append(current)
-    return tuple(found)
-
-
-@once
-def regrouped(formula: Formula) -> Formula:
-    """A representative up to bound names and up to regrouping and reordering of ∧ and of ∨, at every depth.
-
-    Operands that repeat stay. The order is that of a text key, so it does not depend on the process.
-    """
-    return _regrouped(alpha_normal(formula))
-
-
-def _regrouped(formula: Formula) -> Formula:
-    if isinstance(formula, (And, Or)):
-        connective = type(formula)
-        return reduce(connective, sorted([_regrouped(f) for f in operands(formula, connective)], key=_order))
-    if isinstance(formula, Binary):
-        return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
-    if isinstance(formula, Not):
-        return Not(_regrouped(formula.body))
-    if isinstance(formula, Binder):
-        return type(formula)(formula.variable, _regrouped(formula.body))
-    return formula
-
-
-def surely_equivalent(first: Formula, second: Formula) -> bool:
-    """Whether closed formulas differ only in bound names, the grouping of ∧ and ∨, and where quantifiers stand."""
-    return first is second or regrouped(miniscoped(first)) is regrouped(miniscoped(second))
-
-
-@once
-def miniscoped(formula: Formula) -> Formula:
-    """An equivalent formula in which every quantifier stands as far inside as it can.
-
-    A quantifier moves past what its variable does not occur in, and divides where it distributes: ∀ over ∧, ∃ over ∨
-    and →. One that binds nothing disappears, because domains are not empty.
-    """
-    if isinstance(formula, Not):
-        return Not(miniscoped(formula.body))
-    if isinstance(formula, Binary):
-        return type(formula)(miniscoped(formula.left), miniscoped(formula.right))
-    if isinstance(formula, Binder):
-        return _inwards(type(formula), formula.variable, miniscoped(formula.body))
-    return formula
-
-
-def _inwards(quantifier: type[ForAll | Exists], variable: Var, body: Formula) -> Formula:
-    """The quantified body, both of whose parts are miniscoped."""
-    if variable not in body.free:
-        return body
-    other: type[ForAll | Exists] = Exists if quantifier is ForAll else ForAll
-    if isinstance(body, Not):
-        return Not(_inwards(other, variable, body.body))
-    if isinstance(body, (And, Or, Implies)):
-        universal = isinstance(body, And)  # ∀ distributes over it, else ∃
-        if universal == (quantifier is ForAll) or variable not in body.left.free or variable not in body.right.free:
-            left = _inwards(other if isinstance(body, Implies) else quantifier, variable, body.left)
-            return type(body)(left, _inwards(quantifier, variable, body.right))
-    return quantifier(variable, body)
-
-
-@once
-def _order(formula: Formula) -> str:
-    """A text that orders formulas the same way in every process."""
-    match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return repr(formula)
-        case Not(body):
-            return f"Not({_order(body)})"
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return f"{type(formula).__name__}({_order(left)},{_order(right)})"
-        case ForAll(variable, body) | Exists(variable, body):
-            return f"{type(formula).__name__}({variable!r},{_order(body)})"
-    assert_never(formula)
-
-
-# -- negation ---------------------------------------------------------------------------------------------------------
 
 
 def negate(formula: Formula) -> Formula:

@@ -27,7 +27,7 @@ from proof_r1_formal.kernel.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.kernel.transform import conjuncts, regrouped
+from proof_r1_formal.text.equivalence import conjuncts, regrouped
 
 
 def is_stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:

@@ -35,7 +35,8 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.kernel.transform import fresh_variable, operands, regrouped, substitute
+from proof_r1_formal.kernel.transform import fresh_variable, substitute
+from proof_r1_formal.text.equivalence import operands, regrouped
 
 MAX_OPERANDS: Final = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through

@@ -22,9 +22,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.kernel.transform import surely_equivalent
 from proof_r1_formal.resources import resource
 from proof_r1_formal.text.conventions import NOTATIONS, Convention
+from proof_r1_formal.text.equivalence import surely_equivalent
 from proof_r1_formal.text.readings import (
     AmbiguousError,
     require_clear_characters,

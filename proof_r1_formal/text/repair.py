@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.kernel.transform import surely_equivalent
 from proof_r1_formal.text.conventions import NotationName
+from proof_r1_formal.text.equivalence import surely_equivalent
 from proof_r1_formal.text.readings import list_markers
 from proof_r1_formal.text.show import show
 

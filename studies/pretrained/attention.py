@@ -69,4 +69,4 @@ def score_labels_only() -> None:
 
     Prompts are two thirds of the study's texts, and the logits of all positions took two fifths of a step.
     """
-    utils._use_triton = lambda device: True  # asked there for the choice of positions only
+    utils._use_triton = lambda _device: True  # asked there for the choice of positions only

@@ -15,8 +15,9 @@ from proof_r1_formal.data.inflection import plain_form, singular, third_person
 from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
-from proof_r1_formal.kernel.transform import alpha_equivalent, regrouped
+from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.equivalence import regrouped
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 

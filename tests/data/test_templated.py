@@ -15,9 +15,9 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.transform import regrouped
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.text.equivalence import regrouped
 from proof_r1_formal.text.show import show
 
 THEORY = {

@@ -42,15 +42,9 @@ from proof_r1_formal.kernel.syntax import (
     disjunction,
     var,
 )
-from proof_r1_formal.kernel.transform import (
-    alpha_equivalent,
-    alpha_normal,
-    operands,
-    regrouped,
-    subformulas,
-    substitute,
-)
+from proof_r1_formal.kernel.transform import alpha_equivalent, alpha_normal, subformulas, substitute
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.equivalence import operands, regrouped
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from tests.names import unmangle

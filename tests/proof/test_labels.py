@@ -14,8 +14,9 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Implies
-from proof_r1_formal.kernel.transform import conjuncts, constants, instantiate, negate
+from proof_r1_formal.kernel.transform import constants, instantiate, negate
 from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
+from proof_r1_formal.text.equivalence import conjuncts
 from proof_r1_formal.text.parse import parse_formula
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.kernel.transform import regrouped
 from proof_r1_formal.rules.forms import conjunctive_parts, covers, is_stated, normal_form
+from proof_r1_formal.text.equivalence import regrouped
 from proof_r1_formal.text.parse import parse_formula
 
 STATED = [

@@ -18,7 +18,6 @@ from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
-from proof_r1_formal.kernel.transform import operands
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
@@ -27,6 +26,7 @@ from proof_r1_formal.testing.findings import total
 from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings, write_reproducers
+from proof_r1_formal.text.equivalence import operands
 from proof_r1_formal.text.show import show
 
 UNSOUND = {
