@@ -8,7 +8,6 @@ one. A process that is connected to a cluster stays with that. This package must
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
@@ -19,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply, WorkerError
-from proof_r1_formal.workers.worker import initialize, run
+from proof_r1_formal.workers.worker import run
 
 if TYPE_CHECKING:
-    from ray import ObjectRef
     from ray.actor import ActorHandle
 
 LOCAL = "local"
@@ -61,14 +59,12 @@ class Cluster:
         if find_spec("ray") is None:
             raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
         self._ray, self._connected = _connected(address, count)
-        self._initializer = self._ray.put(initializer)  # once, however large it is
+        self.initializer = self._ray.put(initializer)  # once, however large it is
         self._new_actor = self._ray.remote(_Actor).options(num_cpus=1).remote
 
-    async def start(self) -> _ClusterWorker:
+    def start(self) -> _ClusterWorker:
         """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
-        worker = _ClusterWorker(self._ray, self._new_actor())
-        worker.send(initialize, self._initializer)
-        return worker
+        return _ClusterWorker(self._ray, self._new_actor())
 
     def close(self) -> None:
         """Leave the cluster, if it was joined here."""
@@ -77,31 +73,34 @@ class Cluster:
 
 
 class _ClusterWorker:
-    """An actor, and the replies that it owes."""
+    """An actor."""
 
     def __init__(self, ray: ModuleType, actor: ActorHandle[_Actor]) -> None:
         self._ray, self._actor = ray, actor
-        self._replies: asyncio.Queue[ObjectRef[Reply]] = asyncio.Queue()
 
-    def send(self, function: Function, task: Any) -> None:
+    def call(self, function: Function, task: Any, timeout: float | None) -> Reply:
         """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
-        self._replies.put_nowait(self._actor.run.remote(function, task))
+        from ray.exceptions import GetTimeoutError, RayError, RayTaskError, UnserializableException
 
-    async def receive(self) -> Reply:
-        """See :class:`~proof_r1_formal.workers.protocol.Worker`; Ray does not say that an idle worker died."""
-        from ray.exceptions import RayError, RayTaskError, UnserializableException
-
-        reference = await self._replies.get()
         try:
-            return await reference
+            reply: Reply = self._ray.get(self._actor.run.remote(function, task), timeout=timeout)
+        except GetTimeoutError:
+            raise TimeoutError from None
         except (RayTaskError, UnserializableException) as error:  # what the worker was to do could not be read there
             return Reply(WorkerError(f"a worker cannot read its task: {error}"), failed=True, memory=0.0)
         except RayError as error:
             raise LostWorkerError(f"a worker of the cluster died: {error}") from error
+        return reply
 
-    async def end(self) -> None:
-        """Kill the actor."""
+    def is_alive(self) -> bool:
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`; Ray does not say that an idle worker died."""
+        return True
+
+    def kill(self) -> None:
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
         self._ray.kill(self._actor)
+
+    close = kill
 
 
 def keep_private() -> None:

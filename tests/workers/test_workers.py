@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import count, islice, pairwise
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -21,9 +25,10 @@ from proof_r1_formal.workers import (
     ordered_map,
     worker_pool,
 )
+from proof_r1_formal.workers import pool as scheduler
 from proof_r1_formal.workers.cluster import Cluster
+from proof_r1_formal.workers.pool import AHEAD, Pool
 from proof_r1_formal.workers.processes import Processes
-from proof_r1_formal.workers.threads import AHEAD
 from tests.patience import PATIENCE
 from tests.workers import tasks
 
@@ -88,6 +93,21 @@ def test_an_idle_worker_that_is_killed_is_replaced(engine: str) -> None:
         first = pool.submit(tasks.work, 1).result()
         os.kill(first.process, signal.SIGKILL)
         assert pool.submit(tasks.work, 2).result().process != first.process
+
+
+def test_an_idle_worker_that_is_killed_is_replaced_before_there_is_a_task() -> None:
+    pool = Pool(Processes(), 1, Limits())
+    try:
+        pool.start()
+        [first] = pool.workers
+        first.kill()
+        while first in pool.workers or not pool.workers:
+            time.sleep(0.01)
+        assert (pool.counts.restarts, pool.counts.tasks) == (1, 0)
+    finally:
+        pool.close()
+    with pytest.raises(WorkerError, match="the pool is closed"):
+        pool.submit(tasks.work, 1)
 
 
 def test_a_worker_killed_while_it_sends_much_costs_no_result(engine: str) -> None:
@@ -165,6 +185,17 @@ def test_what_a_task_prints_and_reads_is_not_the_pools(engine: str) -> None:
         assert pool.submit(tasks.read_input, 1).result() == ""
 
 
+def test_a_worker_whose_pool_is_gone_ends_without_a_message() -> None:
+    ours, theirs = Pipe()
+    command = [sys.executable, "-c", f"from proof_r1_formal.workers.worker import main; main({theirs.fileno()})"]
+    with theirs, ours:
+        ours.send_bytes(b"???")  # cannot be read, so the worker replies at once
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE)
+    with process:
+        assert process.communicate()[1] == b""
+    assert process.returncode == 0
+
+
 # -- wrong use --------------------------------------------------------------------------------------------------------
 
 
@@ -173,6 +204,27 @@ def test_workers_that_do_not_start(engine: str) -> None:
         list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.refuse_to_start))
     with pytest.raises(NoWorkerError, match=r"^no worker can be started: .* died"):
         list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.die_at_start))
+
+
+def test_where_no_worker_starts_any_more_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "PAUSE", 0.01)
+    with worker_pool(1, limits=Limits()) as pool:
+        process = pool.submit(tasks.work, 1).result().process
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", "/no/such/python")
+            replies = [pool.submit(tasks.work, number) for number in range(3)]
+            os.kill(process, signal.SIGKILL)
+            replies.append(pool.submit(tasks.work, 3))
+            with pytest.raises(NoWorkerError, match="be started: a worker process cannot be started: No such file"):
+                replies[3].result()
+            assert all(reply.done() for reply in replies)
+        assert pool.submit(tasks.work, 2).result().number == 2
+
+
+def test_what_waits_when_a_pool_is_closed_is_cancelled() -> None:
+    with worker_pool(1, limits=Limits()) as pool:
+        replies = [pool.submit(tasks.hang, 7) for _ in range(3)]
+    assert [reply.cancelled() for reply in replies] == [True] * 3
 
 
 def test_wrong_arguments() -> None:
