@@ -71,7 +71,7 @@ def serve(
     from proof_r1_formal.serve.limits import Connection, check_address
     from proof_r1_formal.workers import Limits
     from proof_r1_formal.workers.pool import Pool
-    from proof_r1_formal.workers.processes import START, Processes
+    from proof_r1_formal.workers.processes import BACKEND, START
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
@@ -83,7 +83,7 @@ def serve(
     except OSError as error:
         why = os.strerror(error.errno or 0)
         fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
-    pool = Pool(Processes(), workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))
+    pool = Pool(BACKEND, workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))
     config = uvicorn.Config(
         build(pool, Access(token, records, max_body, read_timeout, max_actions, waiting)),
         host=host,

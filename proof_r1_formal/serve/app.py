@@ -196,16 +196,15 @@ class _Service:
         """Whether the service works; no token is needed."""
         if self._access.token is None:
             check_host(request)
-        pool = self._pool
-        working, counts = len(pool.workers), pool.counts
+        pool, counts = self._pool, self._pool.counts
         health = Health(
-            status="ok" if working == pool.count else "impaired",
+            status="ok" if len(pool.workers) == pool.count else "impaired",
             version=__version__,
-            workers=working,
+            workers=len(pool.workers),
             waiting=pool.waiting,
-            jobs=counts.tasks,
-            restarts=counts.restarts,
-            renewals=counts.renewals,
+            jobs=counts["tasks"],
+            restarts=counts["restarts"],
+            renewals=counts["renewals"],
             unsupported=self._unsupported,
         )
         return Response(msgspec.json.encode(health), media_type="application/json")

@@ -13,15 +13,14 @@ The *engine* says where the workers are: ``processes`` are children of this proc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TypeVar
 
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.workers.pool import Pool, WorkerPool
-from proof_r1_formal.workers.processes import Processes
+from proof_r1_formal.workers.processes import BACKEND
 from proof_r1_formal.workers.protocol import (
-    Backend,
     Initializer,
     Limits,
     NoWorkerError,
@@ -100,16 +99,13 @@ def worker_pool(
             initializer()
         yield WorkerPool()
         return
-    backend: Backend
-    if engine != PROCESSES:
-        from proof_r1_formal.workers.cluster import Cluster  # its library is optional
+    with ExitStack() as stack:
+        backend = BACKEND
+        if engine != PROCESSES:
+            from proof_r1_formal.workers.cluster import cluster  # its library is optional
 
-        backend = Cluster(count, initializer, engine.partition(":")[2] or None)
-    else:
-        backend = Processes(initializer)
-    pool = Pool(backend, count, limits or Limits())
-    try:
+            backend = stack.enter_context(cluster(count, engine.partition(":")[2] or None))
+        pool = Pool(backend, count, limits or Limits(), initializer)
+        stack.callback(pool.close)
         pool.start()
         yield pool
-    finally:
-        pool.close()

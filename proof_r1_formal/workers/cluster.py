@@ -12,12 +12,14 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply, WorkerError
+from proof_r1_formal.workers.protocol import Backend, Function, LostWorkerError, Reply, WorkerError
 from proof_r1_formal.workers.worker import run
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """The address of a private cluster."""
+ATTEMPTS = 4
+"""Maximum number of attempts of a task whose worker dies: nodes come and go."""
 PRIVATE = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whose meaning on Linux is: listen on the loopback address only
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -38,38 +42,6 @@ class _Actor:
 
     def run(self, function: Function, task: Any) -> Reply:
         return run(function, task)
-
-
-class Cluster:
-    """The backend of a Ray cluster.
-
-    Args:
-        count: number of workers, each with a CPU of its own.
-        initializer: every worker calls it first.
-        address: of the cluster.
-
-    Raises:
-        ProofR1Error: Ray is not installed, or there is no cluster at the address.
-    """
-
-    attempts = 4  # nodes come and go
-    startup: float | None = None
-
-    def __init__(self, count: int, initializer: Initializer | None, address: str | None) -> None:
-        if find_spec("ray") is None:
-            raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
-        self._ray, self._connected = _connected(address, count)
-        self.initializer = self._ray.put(initializer)  # once, however large it is
-        self._new_actor = self._ray.remote(_Actor).options(num_cpus=1).remote
-
-    def start(self) -> _ClusterWorker:
-        """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
-        return _ClusterWorker(self._ray, self._new_actor())
-
-    def close(self) -> None:
-        """Leave the cluster, if it was joined here."""
-        if self._connected:
-            self._ray.shutdown()
 
 
 class _ClusterWorker:
@@ -101,6 +73,28 @@ class _ClusterWorker:
         self._ray.kill(self._actor)
 
     close = kill
+
+
+@contextmanager
+def cluster(count: int, address: str | None) -> Iterator[Backend]:
+    """The backend of a Ray cluster, which is left at the end if it was joined here.
+
+    Args:
+        count: number of workers, each with a CPU of its own.
+        address: of the cluster.
+
+    Raises:
+        ProofR1Error: Ray is not installed, or there is no cluster at the address.
+    """
+    if find_spec("ray") is None:
+        raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
+    ray, is_joined = _connected(address, count)
+    actor = ray.remote(_Actor).options(num_cpus=1)
+    try:
+        yield Backend(lambda: _ClusterWorker(ray, actor.remote()), ATTEMPTS, None)
+    finally:
+        if is_joined:
+            ray.shutdown()
 
 
 def keep_private() -> None:

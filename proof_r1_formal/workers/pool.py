@@ -8,7 +8,7 @@ replaced, even an idle one, and so is a worker that has grown too large. Queue, 
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 from proof_r1_formal.workers.protocol import (
     Backend,
     Function,
+    Initializer,
     Limits,
     LostWorkerError,
     NoWorkerError,
-    Reply,
     TaskTimeoutError,
     Worker,
     WorkerDiedError,
@@ -108,36 +108,26 @@ class _Ticket:
             self.result.set_exception(error)
 
 
-@dataclass(slots=True)
-class Counts:
-    """Counts of what happened.
-
-    Attributes:
-        tasks: given to workers.
-        restarts: workers that were replaced because they died, or a task took too long.
-        renewals: workers that were replaced because they had grown too large.
-    """
-
-    tasks: int = 0
-    restarts: int = 0
-    renewals: int = 0
-
-
 class Pool(WorkerPool):
     """Workers and what waits for them: :meth:`start` it, submit tasks from any thread, then :meth:`close` it.
+
+    Attributes:
+        workers: those that have started and are not known to be dead.
+        counts: of ``tasks`` given to workers; ``restarts`` of workers that died or took too long over a task; and
+            ``renewals`` of workers that had grown too large.
 
     Args:
         backend: where the workers come from.
         count: number of workers.
         limits: of time and memory.
+        initializer: every worker calls it first.
     """
 
-    def __init__(self, backend: Backend, count: int, limits: Limits) -> None:
+    def __init__(self, backend: Backend, count: int, limits: Limits, initializer: Initializer | None = None) -> None:
         self.count = count
-        self.limits = limits
-        self.counts = Counts()
-        self.workers: set[Worker] = set()  # those that have started
-        self._backend = backend
+        self.counts: Counter[str] = Counter()
+        self.workers: set[Worker] = set()
+        self._backend, self._limits, self._initializer = backend, limits, initializer
         self._queue: PriorityQueue[_Ticket] = PriorityQueue()
         self._numbers = numbers()
         self._lock = Lock()  # of the counts
@@ -167,14 +157,12 @@ class Pool(WorkerPool):
         self._closed.set()
         for worker in list(self._running):
             worker.kill()
-        for _ in self._threads:
-            self._queue.put(_Ticket(-1, initialize, None))  # which wakes a thread
         for thread in self._threads:
+            self._queue.put(_Ticket(-1, initialize, None))  # which wakes a thread
             if thread.ident is not None:
                 thread.join()
         for ticket in self._tickets():
             ticket.result.cancel()
-        self._backend.close()
 
     def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
         """See :class:`WorkerPool`."""
@@ -219,7 +207,7 @@ class Pool(WorkerPool):
         if self._closed.is_set():  # whoever closed the pool may not have seen this worker
             worker.kill()
         try:
-            reply = worker.call(initialize, self._backend.initializer, self._backend.startup)
+            reply = worker.call(initialize, self._initializer, self._backend.startup)
         except TimeoutError:
             raise LostWorkerError(f"it has not started within {self._backend.startup:g} s") from None
         if reply.failed:
@@ -227,13 +215,12 @@ class Pool(WorkerPool):
 
     def _work(self, worker: Worker) -> None:
         """Have a worker run tasks until it has to be replaced, or the pool is closed."""
-        reply: Reply | None = None
-        while not self._is_too_large(reply):
+        while True:
             try:
                 ticket = self._queue.get(timeout=PAUSE)
             except Empty:
                 if not worker.is_alive():
-                    self._restart("an idle worker died")
+                    self._count("restarts", "an idle worker died")
                     return
                 continue
             if self._closed.is_set():
@@ -241,13 +228,12 @@ class Pool(WorkerPool):
                 return
             if ticket.result.done():  # nobody waits for it any more
                 continue
-            with self._lock:
-                self.counts.tasks += 1
+            self._count("tasks")
             try:
-                reply = worker.call(ticket.function, ticket.task, self.limits.timeout)
+                reply = worker.call(ticket.function, ticket.task, self._limits.timeout)
             except TimeoutError:
-                message = f"not done within {self.limits.timeout:g} s"
-                self._restart(f"a task was {message}")
+                message = f"not done within {self._limits.timeout:g} s"
+                self._count("restarts", f"a task was {message}")
                 ticket.fail(TaskTimeoutError(message))
                 return
             except LostWorkerError as error:
@@ -257,28 +243,27 @@ class Pool(WorkerPool):
                 ticket.fail(error)
                 continue
             (ticket.fail if reply.failed else ticket.settle)(reply.value)
-        with self._lock:
-            self.counts.renewals += 1
-
-    def _is_too_large(self, reply: Reply | None) -> bool:
-        return reply is not None and self.limits.memory is not None and reply.memory > self.limits.memory
+            if self._limits.memory is not None and reply.memory > self._limits.memory:
+                self._count("renewals")
+                return
 
     def _lost(self, ticket: _Ticket, error: LostWorkerError) -> None:
         """A worker died over a task, which may be tried again, or not."""
         if self._closed.is_set():
             ticket.result.cancel()
             return
-        self._restart(str(error))
+        self._count("restarts", str(error))
         ticket.attempts += 1
         if ticket.attempts < self._backend.attempts:
             self._queue.put(ticket)
         else:
             ticket.fail(WorkerDiedError(f"{ticket.attempts} workers died while they ran the same task ({error})"))
 
-    def _restart(self, reason: str) -> None:
+    def _count(self, what: str, reason: str = "") -> None:
         with self._lock:
-            self.counts.restarts += 1
-        LOG.warning("%s; the worker is replaced", reason)
+            self.counts[what] += 1
+        if reason:
+            LOG.warning("%s; the worker is replaced", reason)
 
     def _not_started(self, error: Exception, failures: int) -> None:
         """A worker does not start. If no other is running, all waiting tasks fail."""

@@ -19,32 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply
+from proof_r1_formal.workers.protocol import Backend, Function, LostWorkerError, Reply
 
 START = 120.0
 """Seconds that a worker may take to start."""
+ATTEMPTS = 2
+"""Maximum number of attempts of a task whose worker dies."""
 _ROOT = Path(__file__).resolve().parents[2]
-
-
-class Processes:
-    """The backend of local processes.
-
-    Args:
-        initializer: every worker calls it first.
-    """
-
-    attempts = 2
-    startup: float | None = START
-
-    def __init__(self, initializer: Initializer | None = None) -> None:
-        self.initializer = initializer
-
-    def start(self) -> Process:
-        """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
-        return Process()
-
-    def close(self) -> None:
-        """See :class:`~proof_r1_formal.workers.protocol.Backend`; processes share nothing."""
 
 
 class Process:
@@ -118,3 +99,7 @@ class Process:
 def _path() -> str:
     """Where this process finds modules, and this package."""
     return os.pathsep.join([*(entry or str(Path.cwd()) for entry in sys.path), str(_ROOT)])
+
+
+BACKEND = Backend(Process, ATTEMPTS, START)
+"""The backend of local processes."""

@@ -10,6 +10,7 @@ from proof_r1_formal.errors import ProofR1Error
 
 Function: TypeAlias = Callable[[Any], Any]
 Initializer: TypeAlias = Callable[[], object]
+"""What every worker calls first."""
 
 
 class WorkerError(ProofR1Error):
@@ -82,25 +83,16 @@ class Worker(Protocol):
         """Kill it, and release what belonged to it."""
 
 
-class Backend(Protocol):
-    """Starts workers.
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where workers come from.
 
     Attributes:
+        start: starts a worker, or raises LostWorkerError.
         attempts: maximum number of attempts of a task whose worker dies.
         startup: seconds that a worker may take to start; unlimited if None.
-        initializer: what every worker is called with first, by :func:`~proof_r1_formal.workers.worker.initialize`.
     """
 
+    start: Callable[[], Worker]
     attempts: int
     startup: float | None
-    initializer: Any
-
-    def start(self) -> Worker:
-        """Start a worker.
-
-        Raises:
-            LostWorkerError: it does not start.
-        """
-
-    def close(self) -> None:
-        """Release what the workers shared, when the last has ended."""
