@@ -190,15 +190,12 @@ class LineFile:
     ) -> None:
         placed = False
         try:
-            self._file.flush()
-            if sys.platform == "win32":
-                self._file.close()  # an open file cannot be renamed there, and it locks nothing
-            if self._partial is not None and self._target is not None and kind is None:
-                _put(self._partial, self._target)
+            if kind is None and self._partial is not None and self._target is not None:
+                with writing(self._path):
+                    if sys.platform == "win32":
+                        self._file.close()  # an open file cannot be renamed there, and it locks nothing
+                    _put(self._partial, self._target)
                 placed = True  # another run may make a new partial file when this one's lock ends
-        except OSError as failed:
-            if kind is None:
-                raise unwritable(self._path, failed) from failed
         finally:
             if self._partial is not None and not placed and not self.is_resumable:  # nothing to resume
                 self._partial.unlink(missing_ok=True)
