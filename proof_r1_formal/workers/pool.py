@@ -157,8 +157,9 @@ class Pool(WorkerPool):
         self._closed.set()
         for worker in list(self._running):
             worker.kill()
-        for thread in self._threads:
+        for _ in self._threads:
             self._queue.put(_Ticket(-1, initialize, None))  # which wakes a thread
+        for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
         for ticket in self._tickets():
@@ -219,10 +220,12 @@ class Pool(WorkerPool):
             try:
                 ticket = self._queue.get(timeout=PAUSE)
             except Empty:
-                if not worker.is_alive():
-                    self._count("restarts", "an idle worker died")
+                if self._closed.is_set():
                     return
-                continue
+                if worker.is_alive():
+                    continue
+                self._count("restarts", "an idle worker died")
+                return
             if self._closed.is_set():
                 ticket.result.cancel()
                 return

@@ -42,7 +42,7 @@ def test_results_are_what_the_library_says(completion: Completion) -> None:
 
 def test_the_number_of_actions_is_bounded() -> None:
     assert verify(RECORD, actions(3), most=3)
-    assert verify(RECORD, "a, b, c, d, e, f" + actions(1), most=3)
+    assert verify(RECORD, "a, b, c, d, e, f" + actions(3), most=3)
     for job in (
         lambda: verify(RECORD, actions(4), most=3),
         lambda: reward(RECORD, actions(4), rules="train", reward="sound", most=3),

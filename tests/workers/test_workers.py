@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import count, islice, pairwise
 from multiprocessing import Pipe
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,8 @@ from proof_r1_formal.workers import (
 )
 from proof_r1_formal.workers import pool as scheduler
 from proof_r1_formal.workers.pool import AHEAD, Pool
+from proof_r1_formal.workers.protocol import Backend, Function, Reply
+from proof_r1_formal.workers.worker import run
 from tests.patience import PATIENCE
 from tests.workers import tasks
 
@@ -199,6 +202,29 @@ def test_a_worker_whose_pool_is_gone_ends_without_a_message() -> None:
     with process:
         assert process.communicate()[1] == b""
     assert process.returncode == 0
+
+
+class Deathless:
+    """A worker in this process, of which nobody learns that it was killed while it was idle, as on Ray."""
+
+    def call(self, function: Function, task: Any, timeout: float | None) -> Reply:
+        return run(function, task)
+
+    def is_alive(self) -> bool:
+        return True
+
+    def kill(self) -> None:
+        pass
+
+    close = kill
+
+
+def test_every_idle_worker_ends_with_its_pool(local: str) -> None:
+    for _ in range(20):
+        pool = Pool(Backend(Deathless, 1, None), 4, Limits())
+        pool.start()
+        assert pool.submit(tasks.refuse, 1).result() == 1
+        pool.close()
 
 
 # -- wrong use --------------------------------------------------------------------------------------------------------
