@@ -30,6 +30,7 @@ from proof_r1_formal.serve.limits import RETRY, Bodies, check_host, check_token
 from proof_r1_formal.serve.messages import (
     CertifyReply,
     CertifyRequest,
+    CheckRequest,
     Code,
     ErrorReply,
     Health,
@@ -165,7 +166,7 @@ class _Service:
         """Check every action of completions of several problems; one report per item, in order."""
         return await self._reports(asked, [(self._record(item.problem), item.completion, 0) for item in asked.items])
 
-    async def _reports(self, asked: VerifyRequest | VerifyManyRequest, texts: Sequence[tuple[str, str, int]]) -> bytes:
+    async def _reports(self, asked: CheckRequest, texts: Sequence[tuple[str, str, int]]) -> bytes:
         settings: dict[str, Any] = {"rules": asked.rules, "evaluation": asked.evaluation, "atomic": asked.atomic}
         jobs = [partial(desk.verify, *text, **settings, most=self._access.max_actions) for text in texts]
         reports = [_content(outcome) for outcome in await self._outcomes(jobs)]

@@ -36,38 +36,38 @@ Texts: TypeAlias = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_len
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-class VerifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of one problem.
+class CheckRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How completions are checked.
 
     Attributes:
-        problem: what was asked.
-        completions: the model's whole answers.
         rules: name of the rule catalogue.
         evaluation: whether an answer may also be selected by its formula; set it to false in training.
         atomic: whether an instance of a rule counts only if dependencies state its minor premises.
     """
 
-    problem: GivenProblem
-    completions: Texts
     rules: RuleSystem = "train"
     evaluation: bool = True
     atomic: bool = False
 
 
+class VerifyRequest(CheckRequest, frozen=True, kw_only=True):
+    """The model's whole answers to one problem."""
+
+    problem: GivenProblem
+    completions: Texts
+
+
 class VerifyItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One completion and its problem; see :class:`VerifyRequest`."""
+    """One completion and its problem."""
 
     problem: GivenProblem
     completion: str
 
 
-class VerifyManyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of several problems: each with its problem; for the rest, see :class:`VerifyRequest`."""
+class VerifyManyRequest(CheckRequest, frozen=True, kw_only=True):
+    """Completions of several problems, each with its problem."""
 
     items: Annotated[tuple[VerifyItem, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
-    rules: RuleSystem = "train"
-    evaluation: bool = True
-    atomic: bool = False
 
 
 class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
