@@ -43,7 +43,7 @@ READING = {
 FILES = READING | {
     "generate": ("generate", "--n", "1", "--out", "OUT"),
     "generate --evidence-out": ("generate", "--n", "1", "--out", "other.jsonl", "--evidence-out", "OUT"),
-    "soundness": ("soundness", "--examples", "1", "--answers", "1", "--out", "OUT"),
+    "soundness": ("soundness", "--examples", "1", "--answers", "1", "--proofs", "1", "--out", "OUT"),
 }
 """The commands that write one file."""
 FOLDERS = {
