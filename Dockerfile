@@ -3,8 +3,7 @@
 #   docker build -t proof-r1 .
 #   docker run -p 8765:8765 -v "$PWD/token:/run/secrets/token:ro" proof-r1
 #
-# The file `token` holds at least 16 characters; requests send them as `Authorization: Bearer …`. Requests that name
-# the service otherwise than localhost need `--host-name NAME` after the image's name.
+# The file `token` holds at least 16 characters; requests send them as `Authorization: Bearer …`.
 FROM python:3.11-slim AS build
 WORKDIR /source
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
@@ -21,4 +20,4 @@ RUN pip install --no-cache-dir -c /tmp/constraints.txt "$(echo /wheels/*.whl)[se
     && useradd --create-home service
 USER service
 EXPOSE 8765
-ENTRYPOINT ["proof-r1", "serve", "--host", "0.0.0.0", "--token-file", "/run/secrets/token", "--host-name", "localhost"]
+ENTRYPOINT ["proof-r1", "serve", "--host", "0.0.0.0", "--token-file", "/run/secrets/token"]

@@ -16,7 +16,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -90,12 +90,7 @@ def output(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a whole output.
-
-    Raises:
-        DataError: the file cannot be written.
-        BrokenPipeError: the reader of a stream has gone.
-    """
+    """Write a whole output; it raises what :func:`output` raises."""
     with output(path) as file:
         file.write(content)
 
@@ -125,13 +120,12 @@ class LineFile:
         done: how many lines it holds.
     """
 
-    def __init__(self, path: Path, target: Path | None, partial: Path | None, file: BinaryIO, done: int) -> None:
+    def __init__(
+        self, path: Path, file: BinaryIO, *, target: Path | None = None, partial: Path | None = None, done: int = 0
+    ) -> None:
         self.done = done
-        self._path = path
-        self._target = target
-        self._partial = partial
-        self._file = file
-        self._lock: BinaryIO | None = None
+        self._path, self._target, self._partial = path, target, partial
+        self._file = file  # of a regular file, it holds the lock
         self._resumable = True
 
     @property
@@ -161,35 +155,24 @@ class LineFile:
         """
         inputs = tuple(inputs)
         check_output(path, inputs=inputs)
-        target = _target(path)
-        try:
-            if target is None:
-                return cls(path, None, None, _stream(path), 0)
+        with writing(path):
+            if (target := _target(path)) is None:
+                return cls(path, _stream(path))
             key = _key(inputs, settings)
             partial = target.with_name(f".{target.name}.{key or os.getpid()}.partial")
-            lock = _locked(partial, path)
+            file = _locked(partial, path)
             try:
                 done, size = whole_lines(partial, read) if key else (0, 0)
-                lock.truncate(size)
-                lines = cls(path, target, partial, partial.open("ab"), done)
+                file.truncate(size)
             except BaseException:
-                lock.close()
+                file.close()
                 raise
-        except OSError as error:
-            raise unwritable(path, error) from error
-        if sys.platform == "win32":
-            lock.close()  # an open file cannot be renamed there, and it locks nothing
-        lines._lock = lock
+        lines = cls(path, file, target=target, partial=partial, done=done)
         lines._resumable = key is not None
         return lines
 
     def append_line(self, line: bytes) -> None:
-        """Add a line, given without its end; it is on disk before this returns.
-
-        Raises:
-            DataError: the file cannot be written.
-            BrokenPipeError: the reader of a stream has gone.
-        """
+        """Add a line, given without its end, and hand it to the system; it raises what :func:`output` raises."""
         with writing(self._path):
             self._file.write(line + b"\n")
             self._file.flush()
@@ -207,18 +190,17 @@ class LineFile:
     ) -> None:
         placed = False
         try:
-            self._file.close()
-            if self._partial is not None and self._target is not None and kind is None:
-                _put(self._partial, self._target)
-                placed = True  # another run may have made a new partial file by now
-        except OSError as failed:
-            if kind is None:
-                raise unwritable(self._path, failed) from failed
+            if kind is None and self._partial is not None and self._target is not None:
+                with writing(self._path):
+                    if sys.platform == "win32":
+                        self._file.close()  # an open file cannot be renamed there, and it locks nothing
+                    _put(self._partial, self._target)
+                placed = True  # another run may make a new partial file when this one's lock ends
         finally:
             if self._partial is not None and not placed and not self.is_resumable:  # nothing to resume
                 self._partial.unlink(missing_ok=True)
-            if self._lock is not None:
-                self._lock.close()
+            with suppress(OSError):  # what could not be written has been said
+                self._file.close()
 
 
 def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
@@ -251,7 +233,9 @@ _LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 def _locked(file: Path, path: Path) -> BinaryIO:
-    """A file, made if need be, that other runs cannot lock until it is closed.
+    """A file, made if need be, that other runs cannot lock until it is closed, or this process and its forks end.
+
+    Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file.
 
     Args:
         file: to be opened.
@@ -263,32 +247,22 @@ def _locked(file: Path, path: Path) -> BinaryIO:
     """
     while True:
         opened = file.open("a+b")
+        if sys.platform == "win32":
+            return opened
+        import fcntl
+
         try:
-            _lock(opened, path)
-        except BaseException:
-            opened.close()
-            raise
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _LOCKLESS:
+                opened.close()
+                if not isinstance(error, BlockingIOError):
+                    raise
+                advice = "wait for it, or name another output"
+                raise DataError(str(path), f"another run is writing this file; {advice}") from None
         if _is_same(file, opened.fileno()):
             return opened
         opened.close()  # the run that had locked it has put it in place, or removed it
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Lock a file until it is closed, or this process and its forks end; Windows and some file systems lock nothing.
-
-    Worker processes are new programs, which do not inherit the file.
-    """
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise DataError(str(path), "another run is writing this file; wait for it, or name another output") from None
-    except OSError as error:
-        if error.errno not in _LOCKLESS:
-            raise
 
 
 # -- what a path is ---------------------------------------------------------------------------------------------------

@@ -23,14 +23,12 @@ from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
 """The most concurrent connections; further ones get the status 503."""
+MAX_HEAD = 64 * 1024
+"""The most bytes of a request's line and header fields; uvicorn answers more with the status 400."""
 
 
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    host_name: Annotated[
-        list[str] | None,
-        typer.Option("--host-name", help="Another accepted value of the Host header.", show_default=False),
-    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 selects a free one.")] = 8765,
     workers: Annotated[
         int | None,
@@ -64,40 +62,34 @@ def serve(
     ] = 512,
 ) -> None:
     """Verify over HTTP until interrupted. Without a token, the service accepts only requests from this machine."""
-    missing = [name for name in ("fastapi", "uvicorn", "httptools", "prometheus_client") if find_spec(name) is None]
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         fail(f"the service requires {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
     import uvicorn
 
     from proof_r1_formal.serve.app import Access, build
-    from proof_r1_formal.serve.connection import connection
-    from proof_r1_formal.serve.limits import Limits, check_address
-    from proof_r1_formal.serve.pool import Pool, PoolSettings
-    from proof_r1_formal.workers.processes import START
+    from proof_r1_formal.serve.limits import Connection, check_address
+    from proof_r1_formal.workers import Limits
+    from proof_r1_formal.workers.pool import Pool
+    from proof_r1_formal.workers.processes import BACKEND, START
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
     known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict), notation=notation)
-    records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
-    settings = PoolSettings(
-        workers or len(os.sched_getaffinity(0)),
-        timeout=timeout,
-        waiting=waiting,
-        max_actions=max_actions,
-        memory=worker_memory,
-    )
+    records = {key: encoded(problems or Path(), problem).decode() for key, problem in known.items()}
     try:
         with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
             pass
     except OSError as error:
         why = os.strerror(error.errno or 0)
         fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
-    app = build(Pool(settings), Access(token, records, Limits(max_body, read_timeout), (host, *(host_name or ()))))
+    pool = Pool(BACKEND, workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))
     config = uvicorn.Config(
-        app,
+        build(pool, Access(token, records, max_body, read_timeout, max_actions, waiting)),
         host=host,
         port=port,
-        http=connection(read_timeout),
+        http=type("Connection", (Connection,), {"read_timeout": read_timeout}),
+        h11_max_incomplete_event_size=MAX_HEAD,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -113,8 +105,7 @@ def serve(
             if self.servers:
                 bound = self.servers[0].sockets[0].getsockname()
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
-                pages = f"API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics"
-                log(f"running on {url} (open it in a browser) · {pages}")
+                log(f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
             await super().shutdown(sockets)

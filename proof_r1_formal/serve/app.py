@@ -1,344 +1,242 @@
-"""The service as an ASGI application: requests to jobs, outcomes to replies.
+"""The service as an ASGI application: requests to jobs of workers, their results to replies.
 
-``openapi`` describes it. Every other reply is an ``ErrorReply``.
+Starlette routes, and turns exceptions into replies; uvicorn talks HTTP; :mod:`~proof_r1_formal.serve.messages` reads
+bodies. Every reply but the result is an ``ErrorReply``. A request is split into jobs, one per completion, so a job that
+takes too long or ends its process affects no other completion.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from proof_r1_formal.proof.rewards import RewardName, Scored
-from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
-from proof_r1_formal.serve.bodies import decoded
-from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
+from proof_r1_formal.data.native import ProblemRecord
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.proof.rewards import Scored
+from proof_r1_formal.serve import desk
+from proof_r1_formal.serve.limits import RETRY, Bodies, check_host, check_token
 from proof_r1_formal.serve.messages import (
-    Certify,
+    CertifyReply,
     CertifyRequest,
+    CheckRequest,
     Code,
-    Done,
     ErrorReply,
     Health,
-    Job,
-    Outcome,
-    Page,
-    PageRequest,
-    Parse,
-    ParseRequest,
-    ProblemsReply,
     RefusalError,
-    Refused,
+    RewardOptions,
+    RewardReply,
     RewardRequest,
-    Score,
-    Trouble,
-    Verify,
     VerifyManyRequest,
+    VerifyReply,
     VerifyRequest,
-    refusal,
+    converted,
+    decoded,
 )
-from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
-from proof_r1_formal.serve.openapi import as_page, described, rules_reply
 from proof_r1_formal.serve.openrlhf import completion_of, reply
-from proof_r1_formal.serve.pool import BusyError, Pool, TooManyError
-from proof_r1_formal.unicode import is_text
 from proof_r1_formal.version import __version__
+from proof_r1_formal.workers import NoWorkerError, TaskTimeoutError, WorkerError
+from proof_r1_formal.workers.pool import Pool
 
 _T = TypeVar("_T")
+Job: TypeAlias = Callable[[], _T]
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
-OPEN = frozenset({"/", "/docs", "/healthz"})
-"""The paths without a token: they show no data of the service."""
-PAGE = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "connect-src 'self'; frame-src blob:; font-src data:; img-src data:; base-uri 'none'; form-action 'none'"
-}
-"""Headers of the service's own pages. A report in a frame of such a page has a stricter policy of its own."""
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
-"""Statuses of a failed completion: its reward is 0, and the other rewards are returned."""
+"""Codes of a completion that cannot be verified: its reward is 0, and the other rewards are returned."""
+UNSUPPORTED = b'"evidence":"unsupported"'
+"""What the report on a step has if its verdict has no evidence; in a text of the completion, the quotes are escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Access rules of the service.
+    """Access rules and limits of the service.
 
     Attributes:
         token: bearer token that requests must have; None if they need none.
-        hosts: names of the service in addition to its addresses, see :func:`check_host`.
         problems: id -> record in JSON, of the problems that requests can name.
-        limits: of requests.
+        max_body: the most bytes of a body.
+        read_timeout: seconds until all of a body is there.
+        max_actions: the most actions that a completion may have.
+        waiting: the most completions that wait for a worker.
     """
 
     token: str | None = None
-    problems: Mapping[str, bytes] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-    hosts: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(default_factory=dict)
+    max_body: int = 8 * 1024 * 1024
+    read_timeout: float = 10.0
+    max_actions: int = 512
+    waiting: int = 1024
 
 
-def build(pool: Pool, access: Access) -> ASGIApp:
+def build(pool: Pool, access: Access) -> Starlette:
     """The application. It starts and closes the pool.
 
     Args:
         pool: does the jobs.
-        access: access rules.
+        access: access rules and limits.
     """
-    metrics = Metrics(pool)
+    service = _Service(pool, access)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         try:
-            await pool.start()
+            await asyncio.to_thread(pool.start)
             yield
         finally:
-            await pool.close()
+            await asyncio.to_thread(pool.close)
 
-    # a redirect would have no body, and not the address that clients of a proxy know: a trailing slash is not found
-    app = _Application(
-        title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False
+    asked = [
+        _Exchange("/v1/verify", VerifyRequest, VerifyReply, service.verify),
+        _Exchange("/v1/verify_many", VerifyManyRequest, VerifyReply, service.verify_many),
+        _Exchange("/v1/certify", CertifyRequest, CertifyReply, service.certify),
+        _Exchange("/get_reward", RewardRequest, RewardReply, service.get_reward, RewardOptions),
+    ]
+    document = _document(asked, secured=access.token is not None)
+
+    async def openapi(request: Request) -> Response:
+        service.check(request)
+        return JSONResponse(document)
+
+    routes = [Route(each.path, partial(service.answer, each), methods=["POST"]) for each in asked]
+    app = Starlette(
+        routes=[*routes, Route("/healthz", service.healthz), Route("/openapi.json", openapi)],
+        exception_handlers={ProofR1Error: _refused, HTTPException: _not_there, Exception: _refused},
+        lifespan=lifespan,
     )
-    app.secured = access.token is not None
-    jobs = _Jobs(pool, access, metrics)
-    asking = APIRouter(dependencies=[Depends(_check_parameters)])
-    _add_verification(asking, jobs)
-    _add_other_jobs(asking, jobs)
-    _add_lookups(asking, access.problems)
-    app.include_router(asking)
-    _add_state(app, pool, metrics)
-    _add_pages(app)
-    _add_refusals(app)
-    return _Gate(app, access, metrics)
+    app.router.redirect_slashes = False  # a redirect would not have the address that clients of a proxy know
+    return app
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The query parameters of an address that has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Jobs:
+class _Exchange:
+    """What a route takes and gives; ``answer`` makes the reply from the body and the query parameters."""
+
+    path: str
+    request: type[msgspec.Struct]
+    reply: type[msgspec.Struct]
+    answer: Callable[[Any, Any], Awaitable[bytes]]
+    options: type[msgspec.Struct] = NoOptions
+
+
+class _Service:
     """Reads requests, and has the pool do what they ask for."""
 
-    pool: Pool
-    access: Access
-    metrics: Metrics
+    def __init__(self, pool: Pool, access: Access) -> None:
+        self._pool, self._access = pool, access
+        self._bodies = Bodies(access.max_body, access.read_timeout)
+        self._unsupported = 0
 
-    @asynccontextmanager
-    async def body(self, request: Request, kind: type[_T]) -> AsyncIterator[_T]:
-        """What a request asks for."""
-        async with body_of(request, self.access.limits) as content:
-            yield decoded(content, kind)
+    def check(self, request: Request) -> None:
+        """Refuse a request that may not ask."""
+        if self._access.token is None:
+            check_host(request)
+        else:
+            check_token(request, self._access.token)
 
-    def problem(self, raw: msgspec.Raw | bytes) -> bytes:
-        """The record of a problem that is given, or named."""
-        text = bytes(raw)
-        if not text.startswith(b'"'):
-            return text
-        return _named(decoded(text, str), self.access.problems)
+    async def answer(self, exchange: _Exchange, request: Request) -> Response:
+        """Read a request, and reply."""
+        self.check(request)
+        async with self._bodies.read(request) as content:
+            options = converted(_parameters(request), exchange.options)
+            body = await exchange.answer(decoded(content, exchange.request), options)
+        return Response(body, media_type="application/json")
 
-    async def outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """The outcomes of the jobs, in their order."""
-        try:
-            return await self.pool.do(jobs)
-        except BusyError:
-            raise refusal(429, "busy", "too much waits already; try again", headers=RETRY) from None
-        except TooManyError:
-            message = f"{len(jobs)} completions; the service lets no more than {self.pool.settings.waiting} wait"
-            raise refusal(413, "too_large", message) from None
-
-    async def reports(self, jobs: Sequence[Job]) -> Response:
-        """The reports that the jobs make."""
-        reports = [_content(outcome) for outcome in await self.outcomes(jobs)]
-        self.metrics.unsupported.inc(sum([report.count(UNSUPPORTED) for report in reports]))
-        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
-
-
-def _add_verification(app: APIRouter, jobs: _Jobs) -> None:
-    @app.post("/v1/verify")
-    async def verify(request: Request) -> Response:
+    async def verify(self, asked: VerifyRequest, _: NoOptions) -> bytes:
         """Check every action of completions of one problem."""
-        async with jobs.body(request, VerifyRequest) as asked:
-            record = jobs.problem(asked.problem)
-            return await jobs.reports(
-                [
-                    Verify(record, completion, sample, asked.rules, asked.evaluation, asked.atomic)
-                    for sample, completion in enumerate(asked.completions)
-                ]
-            )
+        record = self._record(asked.problem)
+        return await self._reports(asked, [(record, text, number) for number, text in enumerate(asked.completions)])
 
-    @app.post("/v1/verify_many")
-    async def verify_many(request: Request) -> Response:
+    async def verify_many(self, asked: VerifyManyRequest, _: NoOptions) -> bytes:
         """Check every action of completions of several problems; one report per item, in order."""
-        async with jobs.body(request, VerifyManyRequest) as asked:
-            return await jobs.reports(
-                [
-                    Verify(jobs.problem(item.problem), item.completion, 0, asked.rules, asked.evaluation, asked.atomic)
-                    for item in asked.items
-                ]
-            )
+        return await self._reports(asked, [(self._record(item.problem), item.completion, 0) for item in asked.items])
 
-    @app.post("/get_reward")
-    async def get_reward(request: Request, reward: RewardName = "sound", rules: RuleSystem = "train") -> Response:
-        """Reward rollouts, as OpenRLHF asks a remote reward model to."""
-        async with jobs.body(request, RewardRequest) as asked:
-            if not len(asked.query) == len(asked.prompts) == len(asked.labels):
-                raise refusal(422, "unusable", "query, prompts and labels differ in length")
-            scores = [
-                Score(_labelled(label, jobs.access.problems), _completion(query, prompt), rules, reward)
-                for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
-            ]
-            return _json(_rewards(await jobs.outcomes(scores)))
+    async def _reports(self, asked: CheckRequest, texts: Sequence[tuple[str, str, int]]) -> bytes:
+        settings: dict[str, Any] = {"rules": asked.rules, "evaluation": asked.evaluation, "atomic": asked.atomic}
+        jobs = [partial(desk.verify, *text, **settings, most=self._access.max_actions) for text in texts]
+        reports = [_content(outcome) for outcome in await self._outcomes(jobs)]
+        self._unsupported += sum([report.count(UNSUPPORTED) for report in reports])
+        return b'{"reports":[' + b",".join(reports) + b"]}"
 
-
-def _add_other_jobs(app: APIRouter, jobs: _Jobs) -> None:
-    @app.post("/v1/certify")
-    async def certify(request: Request) -> Response:
+    async def certify(self, asked: CertifyRequest, _: NoOptions) -> bytes:
         """Make a theorem of a verified answer, and ask Lean's kernel about it."""
-        async with jobs.body(request, CertifyRequest) as asked:
-            job = Certify(jobs.problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
-            [outcome] = await jobs.outcomes([job])
-        return _json(_content(outcome))
+        settings: dict[str, Any] = {"rules": asked.rules, "by_kernel": asked.kernel == "lean"}
+        given = (self._record(asked.problem), asked.completion)
+        [outcome] = await self._outcomes([partial(desk.certify, *given, **settings, most=self._access.max_actions)])
+        return _content(outcome)
 
-    @app.post("/v1/report")
-    async def report(request: Request) -> Response:
-        """Make a page in HTML of completions and their proofs, as ``proof-r1 report`` does."""
-        async with jobs.body(request, PageRequest) as asked:
-            [outcome] = await jobs.outcomes([Page(jobs.problem(asked.problem), asked.completions, asked.rules)])
-        return Response(_content(outcome), media_type="text/html")
+    async def get_reward(self, asked: RewardRequest, options: RewardOptions) -> bytes:
+        """Reward rollouts, as OpenRLHF asks a remote reward model to."""
+        if not len(asked.query) == len(asked.prompts) == len(asked.labels):
+            raise RefusalError(422, "unusable", "query, prompts and labels differ in length")
+        settings: dict[str, Any] = {"rules": options.rules, "reward": options.reward, "most": self._access.max_actions}
+        jobs = [
+            partial(desk.reward, self._record(label), _completion(query, prompt), **settings)
+            for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
+        ]
+        outcomes = await self._outcomes(jobs)
+        refused = [float(isinstance(outcome, RefusalError)) for outcome in outcomes]
+        return msgspec.json.encode(reply([_scored(outcome) for outcome in outcomes], refused=refused))
 
-    @app.post("/v1/parse")
-    async def parse(request: Request) -> Response:
-        """Read a formula in any notation."""
-        async with jobs.body(request, ParseRequest) as asked:
-            [outcome] = await jobs.outcomes([Parse(asked.formula, asked.repair)])
-        return _json(_content(outcome))
+    async def healthz(self, request: Request) -> Response:
+        """Whether the service works; no token is needed."""
+        if self._access.token is None:
+            check_host(request)
+        pool, counts = self._pool, self._pool.counts
+        health = Health(
+            status="ok" if len(pool.workers) == pool.count else "impaired",
+            version=__version__,
+            workers=len(pool.workers),
+            waiting=pool.waiting,
+            jobs=counts["tasks"],
+            restarts=counts["restarts"],
+            renewals=counts["renewals"],
+            unsupported=self._unsupported,
+        )
+        return Response(msgspec.json.encode(health), media_type="application/json")
 
+    def _record(self, problem: dict[str, Any] | str) -> str:
+        """The record of a problem that is given, or named."""
+        if not isinstance(problem, str):
+            return json.dumps(problem)
+        if problem.lstrip().startswith("{"):
+            return problem
+        if problem not in self._access.problems:
+            raise RefusalError(422, "unusable", f"the service has no problem {problem!r}")
+        return self._access.problems[problem]
 
-def _add_lookups(app: APIRouter, problems: Mapping[str, bytes]) -> None:
-    @app.get("/v1/rules")
-    async def listed_rules(rules: RuleSystem = "train") -> Response:
-        """List the rules of a catalogue, with their schemata."""
-        return _json(msgspec.json.encode(rules_reply(catalogue(rules))))
-
-    @app.get("/v1/problems")
-    async def listed_problems() -> Response:
-        """List the ids of the problems that requests can name."""
-        return _json(msgspec.json.encode(ProblemsReply(tuple(problems))))
-
-    @app.get("/v1/problem")
-    async def one_problem(id: str) -> Response:  # noqa: A002 (the word in the address)
-        """Give a problem that requests can name, as its record."""
-        return _json(_named(id, problems))
-
-
-def _add_state(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
-    @app.get("/healthz")
-    async def healthz() -> Response:
-        """Whether the service works."""
-        working = len(pool.workers)
-        return _json(msgspec.json.encode(Health("ok" if working == pool.count else "impaired", __version__, working)))
-
-    @app.get("/metrics")
-    async def counted() -> Response:
-        """Counts for Prometheus."""
-        return Response(metrics.page(), media_type=MEDIA_TYPE)
-
-
-def _add_pages(app: FastAPI) -> None:
-    playground = (resource("web") / "playground.html").read_bytes()
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> Response:
-        return Response(playground, media_type="text/html", headers=PAGE)
-
-    @app.get("/docs", include_in_schema=False)
-    async def reference() -> Response:
-        return Response(as_page(app.openapi()), media_type="text/html", headers=PAGE)
+    async def _outcomes(self, jobs: Sequence[Job[_T]]) -> list[_T | RefusalError]:
+        """The results of jobs, in order. A request as a whole has no time limit: each job has its own."""
+        most = self._access.waiting
+        if len(jobs) > most:
+            raise RefusalError(413, "too_large", f"{len(jobs)} completions; the service lets no more than {most} wait")
+        if self._pool.waiting + len(jobs) > most:
+            raise RefusalError(429, "busy", "too much waits already; try again", RETRY)
+        done = [asyncio.wrap_future(self._pool.submit(desk.do, job)) for job in jobs]
+        outcomes = await asyncio.gather(*done, return_exceptions=True)
+        return [_refusal(outcome) if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
 
 
-def _add_refusals(app: FastAPI) -> None:
-    @app.exception_handler(RefusalError)
-    async def refused(_: Request, error: RefusalError) -> Response:
-        return _refusal(error.refused, error.headers)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        flaws = "; ".join(f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in error.errors())
-        return _refusal(Refused(422, Trouble("bad_request", flaws)), {})
-
-    @app.exception_handler(HTTPException)
-    async def not_there(_: Request, error: HTTPException) -> Response:
-        codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
-        trouble = Trouble(codes.get(error.status_code, "bad_request"), str(error.detail))
-        return _refusal(Refused(error.status_code, trouble), dict(error.headers or {}))
-
-
-class _Application(FastAPI):
-    """Knows how to describe itself."""
-
-    secured: bool
-
-    def openapi(self) -> dict[str, Any]:
-        return described(super().openapi(), secured=self.secured)
-
-
-class _Gate:
-    """What every request passes: its host and its token are checked first, and the reply is counted."""
-
-    def __init__(self, app: FastAPI, access: Access, metrics: Metrics) -> None:
-        self._app, self._access, self._metrics = app, access, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        start = time.perf_counter()
-        status = 500
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            check_host(Request(scope), self._access.hosts)
-            if scope["path"] not in OPEN:
-                check_token(Request(scope), self._access.token)
-            await self._app(scope, receive, noted)
-        except RefusalError as error:
-            await _refusal(error.refused, error.headers)(scope, receive, noted)
-        finally:
-            route = scope.get("route")
-            path = getattr(route, "path", "other")
-            self._metrics.answered(path, status, time.perf_counter() - start)
-
-
-# -- requests ---------------------------------------------------------------------------------------------------------
-
-
-async def _check_parameters(request: Request) -> None:
-    """Refuse a query parameter that the route does not have."""
-    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
-    for name in request.query_params:
-        if name not in known:
-            message = f"unknown query parameter {name!r}; known: {', '.join(known) or 'none'}"
-            raise refusal(400, "bad_request", message)
-
-
-def _named(name: str, problems: Mapping[str, bytes]) -> bytes:
-    try:
-        return problems[name]
-    except KeyError:
-        raise refusal(422, "unusable", f"the service has no problem {name!r}") from None
-
-
-def _labelled(label: str, problems: Mapping[str, bytes]) -> bytes:
-    if not is_text(label):
-        raise refusal(422, "unusable", "a label holds half of a surrogate pair")
-    return label.encode() if label.lstrip().startswith("{") else _named(label, problems)
+def _parameters(request: Request) -> dict[str, str]:
+    given = request.query_params.multi_items()
+    if len(dict(given)) < len(given):
+        raise RefusalError(400, "bad_request", "a query parameter occurs twice")
+    return dict(given)
 
 
 def _completion(query: str, prompt: str) -> str:
@@ -346,40 +244,87 @@ def _completion(query: str, prompt: str) -> str:
     try:
         return completion_of(query, prompt)
     except ValueError as error:
-        raise refusal(422, "unusable", str(error)) from None
+        raise RefusalError(422, "unusable", str(error)) from None
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------
 
 
-UNSUPPORTED = b'"evidence":"unsupported"'
-"""What the report on a step has if its verdict has no evidence; in a text of the completion, the quotes are escaped."""
+def _content(outcome: bytes | RefusalError) -> bytes:
+    if isinstance(outcome, RefusalError):
+        raise outcome
+    return outcome
 
 
-def _content(outcome: Outcome) -> bytes:
-    if isinstance(outcome, Refused):
-        raise RefusalError(outcome)
-    return outcome.content
+def _scored(outcome: Scored | RefusalError) -> Scored:
+    """What a completion earns: nothing if it cannot be verified."""
+    if isinstance(outcome, Scored):
+        return outcome
+    if outcome.code in COMPLETIONS_OWN:
+        return Scored(0.0, parsed=False, right=False, verified=False)
+    raise outcome
 
 
-def _rewards(outcomes: Sequence[Outcome]) -> bytes:
-    """The rewards; a completion that cannot be verified earns nothing, and is counted."""
-    scored = []
-    for outcome in outcomes:
-        match outcome:
-            case Done(content):
-                scored.append(msgspec.json.decode(content, type=Scored))
-            case Refused(_, trouble) if trouble.code in COMPLETIONS_OWN:
-                scored.append(Scored(0.0, parsed=False, right=False, verified=False))
-            case Refused():
-                raise RefusalError(outcome)
-    return msgspec.json.encode(reply(scored, refused=[float(isinstance(outcome, Refused)) for outcome in outcomes]))
+def _refusal(error: BaseException) -> RefusalError:
+    """The refusal that an exception stands for."""
+    match error:
+        case RefusalError():
+            return error
+        case TaskTimeoutError():
+            return RefusalError(504, "too_slow", str(error))
+        case NoWorkerError():
+            return RefusalError(503, "busy", str(error), RETRY)
+        case WorkerError():
+            return RefusalError(500, "failed", str(error))
+        case ProofR1Error():
+            return RefusalError(422, "unusable", str(error))
+    return RefusalError(500, "failed", f"{type(error).__name__} in the service; its log says more")
 
 
-def _json(content: bytes) -> Response:
-    return Response(content, media_type="application/json")
+async def _refused(_: Request, error: Exception) -> Response:
+    refusal = _refusal(error)
+    content = {"error": {"code": refusal.code, "message": refusal.message}}
+    return Response(json.dumps(content), refusal.status, refusal.headers, "application/json")
 
 
-def _refusal(refused: Refused, headers: Mapping[str, str]) -> Response:
-    content = msgspec.json.encode(ErrorReply(refused.trouble))
-    return Response(content, refused.status, dict(headers), media_type="application/json")
+async def _not_there(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
+    code = codes.get(error.status_code, "bad_request")
+    return await _refused(request, RefusalError(error.status_code, code, str(error.detail), error.headers))
+
+
+# -- the document -----------------------------------------------------------------------------------------------------
+
+
+def _document(exchanges: Sequence[_Exchange], *, secured: bool) -> dict[str, Any]:
+    """The OpenAPI description of the service, with the schemas that msgspec makes of the messages."""
+    kinds = [kind for each in exchanges for kind in (each.request, each.reply, each.options)]
+    _, schemas = msgspec.json.schema_components(
+        [*kinds, Health, ErrorReply, ProblemRecord], ref_template="#/components/schemas/{name}"
+    )
+    guard: dict[str, Any] = {"security": [{"token": []}]} if secured else {}
+    schemes = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}} if secured else {}
+    paths: dict[str, Any] = {"/healthz": {"get": {"responses": _responses(Health)}}}
+    for each in exchanges:
+        properties = schemas[each.options.__name__]["properties"]
+        paths[each.path] = {
+            "post": {
+                **guard,
+                "description": each.answer.__doc__,
+                "parameters": [{"name": name, "in": "query", "schema": of} for name, of in properties.items()],
+                "requestBody": {"required": True, **_json_of(each.request)},
+                "responses": _responses(each.reply),
+            }
+        }
+    info = {"title": "proof-r1", "version": __version__}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas, **schemes}}
+
+
+def _responses(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    refused = {"description": "An error.", **_json_of(ErrorReply)}
+    return {"200": {"description": "The result.", **_json_of(kind)}, "default": refused}
+
+
+def _json_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}}}

@@ -12,12 +12,10 @@ import json
 import os
 import re
 import time
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -34,13 +32,8 @@ from proof_r1_formal.serve.messages import (
     CertifyRequest,
     ErrorReply,
     Health,
-    PageRequest,
-    ParseReply,
-    ParseRequest,
-    ProblemsReply,
     RewardReply,
     RewardRequest,
-    RulesReply,
     VerifyItem,
     VerifyManyRequest,
     VerifyReply,
@@ -58,7 +51,7 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of a running service. Several threads may share it. Close it, or use it in a ``with`` statement.
+    """A client of a running service. Threads may share it; with asyncio, call it with ``asyncio.to_thread``.
 
     Attributes:
         url: of the service; it may hold the token, ``http://token:TOKEN@HOST:8765``, with ``%``-escapes.
@@ -73,20 +66,6 @@ class Client:
     token: str | None = field(default=None, repr=False)
     timeout: float = 600.0
     patience: float = 60.0
-    _idle: deque[http.client.HTTPConnection] = field(default_factory=deque, repr=False, compare=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the idle connections."""
-        while (connection := self._kept()) is not None:
-            connection.close()
 
     def verify(
         self,
@@ -135,9 +114,9 @@ class Client:
             ValueError: there are not as many problems as completions.
         """
         require_equal_lengths(problems=problems, completions=completions)
-        given = [_given(problem) for problem in problems]
-        items = [VerifyItem(problem=p, completion=text) for p, text in zip(given, completions, strict=True)]
-        request = VerifyManyRequest(items=tuple(items), rules=rules, evaluation=evaluation, atomic=atomic)
+        pairs = zip(problems, completions, strict=True)
+        items = tuple([VerifyItem(problem=_given(problem), completion=text) for problem, text in pairs])
+        request = VerifyManyRequest(items=items, rules=rules, evaluation=evaluation, atomic=atomic)
         return self._ask("/v1/verify_many", request, VerifyReply).reports
 
     def score(
@@ -162,13 +141,13 @@ class Client:
             ValueError: there are not as many problems as completions.
         """
         require_equal_lengths(problems=problems, completions=completions)
-        labels = [to_json(problem) if isinstance(problem, Problem) else problem for problem in problems]
+        labels = tuple(map(_given, problems))
         path = f"/get_reward?reward={reward}&rules={rules}"
         scored: list[Scored] = []
         for start in range(0, len(completions), MAX_COMPLETIONS):
             part = slice(start, start + MAX_COMPLETIONS)
             texts = tuple(completions[part])
-            request = RewardRequest(query=texts, prompts=("",) * len(texts), labels=tuple(labels[part]))
+            request = RewardRequest(query=texts, prompts=("",) * len(texts), labels=labels[part])
             reply = self._ask(path, request, RewardReply)
             logs = [map(bool, reply.extra_logs[name]) for name in ("parsed", "right", "verified")]
             scored += map(Scored, reply.rewards, *logs)
@@ -185,27 +164,6 @@ class Client:
         """The certificate of an answer, with the kernel's judgement; see :meth:`verify`."""
         request = CertifyRequest(problem=_given(problem), completion=completion, rules=rules, kernel=kernel)
         return self._ask("/v1/certify", request, CertifyReply)
-
-    def report(self, problem: Problem | str, completions: Sequence[str], *, rules: RuleSystem = "train") -> str:
-        """The report page of completions, as HTML; see :meth:`verify`."""
-        request = PageRequest(problem=_given(problem), completions=tuple(completions), rules=rules)
-        return self._answer("/v1/report", request).decode()
-
-    def parse(self, formula: str, *, repair: bool = False) -> ParseReply:
-        """A formula in other notations.
-
-        Raises:
-            ServiceError: it does not parse; or see :meth:`verify`.
-        """
-        return self._ask("/v1/parse", ParseRequest(formula=formula, repair=repair), ParseReply)
-
-    def rules(self, rules: RuleSystem = "train") -> RulesReply:
-        """The rules of a catalogue, with their schemata; see :meth:`verify`."""
-        return self._ask(f"/v1/rules?rules={rules}", None, RulesReply)
-
-    def problems(self) -> ProblemsReply:
-        """The ids of the problems that requests can name; see :meth:`verify`."""
-        return self._ask("/v1/problems", None, ProblemsReply)
 
     def health(self) -> Health:
         """The state of the service.
@@ -237,108 +195,51 @@ class Client:
         return re.sub(r"//[^/@]*@", "//", self.url)
 
     def _ask(self, path: str, request: msgspec.Struct | None, kind: type[_T]) -> _T:
-        content = self._answer(path, request)
-        try:
-            return msgspec.json.decode(content, type=kind)
-        except msgspec.DecodeError:
-            raise ServiceError(self._shown, _OK, _strange(content)) from None
-
-    def _answer(self, path: str, request: msgspec.Struct | None) -> bytes:
-        body = None if request is None else _encoded(request)
+        body = None if request is None else json.dumps(msgspec.to_builtins(request)).encode("ascii")
         start = time.monotonic()
         while True:
             try:
-                response, content = self._exchange(path, body)
+                status, content = self._exchange(path, body)
             except ConnectionRefusedError as error:
                 if time.monotonic() > start + self.patience:
                     raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
             else:
-                if response.status not in _BUSY or time.monotonic() > start + self.timeout:
+                if status not in _BUSY or time.monotonic() > start + self.timeout:
                     break
             time.sleep(_PAUSE)
-        if response.status == _OK:
-            return content
         try:
+            if status == _OK:
+                return msgspec.json.decode(content, type=kind)
             message = msgspec.json.decode(content, type=ErrorReply).error.message
         except msgspec.DecodeError:
-            message = _strange(content)
-        raise ServiceError(self._shown, response.status, message)
+            message = f"a reply that is not from the service: {content[:100]!r}"
+        raise ServiceError(self._shown, status, message)
 
-    def _exchange(self, path: str, body: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
-        """A reply, over a connection that was kept; over a new one if the service has closed that meanwhile."""
-        if (kept := self._kept()) is not None:
-            with suppress(ConnectionError, http.client.HTTPException):
-                return self._talk(kept, path, body)
-        host, port = self.address
-        secure = urlsplit(self.url).scheme == "https"
-        make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        fresh = make(host, port, timeout=self.timeout)
-        try:
-            return self._talk(fresh, path, body)
-        except ConnectionRefusedError:
-            raise
-        except (ConnectionError, http.client.HTTPException) as error:
-            raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
-
-    def _kept(self) -> http.client.HTTPConnection | None:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
-
-    def _talk(
-        self, connection: http.client.HTTPConnection, path: str, body: bytes | None
-    ) -> tuple[http.client.HTTPResponse, bytes]:
-        """A reply over a connection, which is kept if there is one.
+    def _exchange(self, path: str, body: bytes | None) -> tuple[int, bytes]:
+        """The status and the content of a reply.
 
         Raises:
-            ServiceError: it does not come in time, or there is no way to the service.
+            ServiceError: there is no reply in time, or no way to the service.
             ConnectionRefusedError: nothing listens there.
-            ConnectionError, HTTPException: the connection is not, or no longer, one to a service.
         """
+        host, port = self.address
+        parts = urlsplit(self.url)
         headers = {"Content-Type": "application/json"}
-        if token := self.token or unquote(urlsplit(self.url).password or "") or os.environ.get(TOKEN):
+        if token := self.token or unquote(parts.password or "") or os.environ.get(TOKEN):
             headers["Authorization"] = f"Bearer {token}"
-        method = "GET" if body is None else "POST"
+        make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         try:
-            connection.request(method, f"{urlsplit(self.url).path.rstrip('/')}{path}", body, headers)
-            response = connection.getresponse()
-            content = response.read()
-        except (ConnectionError, http.client.HTTPException):
-            connection.close()
+            with closing(make(host, port, timeout=self.timeout)) as connection:
+                method = "GET" if body is None else "POST"
+                connection.request(method, f"{parts.path.rstrip('/')}{path}", body, headers)
+                response = connection.getresponse()
+                return response.status, response.read()
+        except ConnectionRefusedError:
             raise
-        except OSError as error:
-            connection.close()
+        except (OSError, http.client.HTTPException) as error:
             raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
-        self._idle.append(connection)
-        return response, content
 
 
-def _encoded(request: msgspec.Struct) -> bytes:
-    """The request as JSON; halves of surrogate pairs become escapes."""
-    try:
-        return msgspec.json.encode(request)
-    except UnicodeEncodeError:
-        return json.dumps(_plain(request)).encode("ascii")
-
-
-def _plain(value: object) -> object:
-    match value:
-        case msgspec.Raw():
-            return json.loads(bytes(value))
-        case msgspec.Struct():
-            return {name: _plain(member) for name, member in msgspec.structs.asdict(value).items()}
-        case tuple():
-            return [_plain(member) for member in value]
-    return value
-
-
-def _strange(content: bytes) -> str:
-    return f"a reply that is not from the service: {content[:100]!r}"
-
-
-def _given(problem: Problem | str) -> msgspec.Raw:
-    if isinstance(problem, Problem):
-        return msgspec.Raw(to_json(problem).encode())
-    record = problem if problem.lstrip().startswith("{") else json.dumps(problem)
-    return msgspec.Raw(record.encode(errors="backslashreplace"))  # half of a surrogate pair becomes its escape
+def _given(problem: Problem | str) -> str:
+    """A problem as requests hold it: its record, or the id of one of the service."""
+    return to_json(problem) if isinstance(problem, Problem) else problem

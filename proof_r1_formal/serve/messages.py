@@ -1,106 +1,82 @@
-"""Messages over HTTP, and between the processes of the service, as plain data.
+"""Messages over HTTP as plain data: requests and replies are JSON, and their schemas are the OpenAPI document.
 
-Requests and replies are JSON, their schemas are part of the service's OpenAPI description. A request is split into
-jobs, one per completion, so a job that takes too long or ends its process affects no other completion.
+msgspec reads them, checks them, and makes the schemas.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from proof_r1_formal.data.records import Json, JsonObject
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem
+
+_T = TypeVar("_T")
 
 MAX_COMPLETIONS = 256
 """The most completions of one request."""
 
 GivenProblem: TypeAlias = Annotated[
-    msgspec.Raw,
+    dict[str, Any] | str,
     msgspec.Meta(
-        description="A problem in the package's own format, or the id of one that the service was started with.",
+        description="A problem in the package's own format, as an object or as its text, or the id of one that the "
+        "service was started with.",
         extra_json_schema={"anyOf": [{"$ref": "#/components/schemas/ProblemRecord"}, {"type": "string"}]},
     ),
 ]
-"""A problem as in the request; the worker that needs it parses it."""
+Texts: TypeAlias = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-class VerifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of one problem.
+class CheckRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How completions are checked.
 
     Attributes:
-        problem: what was asked.
-        completions: the model's whole answers.
         rules: name of the rule catalogue.
         evaluation: whether an answer may also be selected by its formula; set it to false in training.
         atomic: whether an instance of a rule counts only if dependencies state its minor premises.
     """
 
-    problem: GivenProblem
-    completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
     rules: RuleSystem = "train"
     evaluation: bool = True
     atomic: bool = False
 
 
+class VerifyRequest(CheckRequest, frozen=True, kw_only=True):
+    """The model's whole answers to one problem."""
+
+    problem: GivenProblem
+    completions: Texts
+
+
 class VerifyItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One completion and its problem; see :class:`VerifyRequest`."""
+    """One completion and its problem."""
 
     problem: GivenProblem
     completion: str
 
 
-class VerifyManyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of several problems.
-
-    Attributes:
-        items: each completion with its problem.
-        rules, evaluation, atomic: see :class:`VerifyRequest`.
-    """
+class VerifyManyRequest(CheckRequest, frozen=True, kw_only=True):
+    """Completions of several problems, each with its problem."""
 
     items: Annotated[tuple[VerifyItem, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
-    rules: RuleSystem = "train"
-    evaluation: bool = True
-    atomic: bool = False
 
 
 class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A completion whose answer is to become a theorem.
-
-    Attributes:
-        problem, completion, rules: see :class:`VerifyRequest`.
-        kernel: that checks the theorem.
-    """
+    """A completion whose answer is to become a theorem, and the kernel that checks it; see :class:`VerifyRequest`."""
 
     problem: GivenProblem
     completion: str
     rules: RuleSystem = "train"
     kernel: Literal["lean", "none"] = "lean"
-
-
-class PageRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of one problem for the report page; see :class:`VerifyRequest`."""
-
-    problem: GivenProblem
-    completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
-    rules: RuleSystem = "train"
-
-
-class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A formula in any notation.
-
-    Attributes:
-        formula: as text.
-        repair: whether to repair the text if possible.
-    """
-
-    formula: str
-    repair: bool = False
 
 
 class RewardRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,9 +88,16 @@ class RewardRequest(msgspec.Struct, frozen=True, kw_only=True):
         labels: the problems, each as a record in JSON or as the id of one that the service was started with.
     """
 
-    query: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
-    prompts: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
-    labels: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    query: Texts
+    prompts: Texts
+    labels: Texts
+
+
+class RewardOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the address of OpenRLHF's request says: names of the reward and of the rule catalogue."""
+
+    reward: RewardName = "sound"
+    rules: RuleSystem = "train"
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------
@@ -158,24 +141,6 @@ class CertifyReply(msgspec.Struct, frozen=True):
     judgement: Judgement | None
 
 
-class ParseReply(msgspec.Struct, frozen=True):
-    """A formula in four notations.
-
-    Attributes:
-        formula: in Unicode; ascii, prefix, smtlib: in the notations of these names.
-        predicates, functions: its symbols with the number of their arguments; constants are functions of none.
-        repairs: the changes that made the text parse.
-    """
-
-    formula: str
-    ascii: str
-    prefix: str
-    smtlib: str
-    predicates: dict[str, int]
-    functions: dict[str, int]
-    repairs: tuple[str, ...]
-
-
 class RewardReply(msgspec.Struct, frozen=True):
     """The reply of a reward model to OpenRLHF.
 
@@ -189,46 +154,28 @@ class RewardReply(msgspec.Struct, frozen=True):
     extra_logs: dict[str, tuple[float, ...]]
 
 
-class SchemaView(msgspec.Struct, frozen=True):
-    """A schema of a rule: patterns of its premises and of its conclusion, in Unicode."""
-
-    name: str
-    premises: tuple[str, ...]
-    conclusion: str
-
-
-class RuleView(msgspec.Struct, frozen=True):
-    """A rule: its name, meaning and schemata."""
-
-    name: str
-    meaning: str
-    schemata: tuple[SchemaView, ...]
-
-
-class RulesReply(msgspec.Struct, frozen=True):
-    """The rules of a catalogue, in order."""
-
-    rules: tuple[RuleView, ...]
-
-
-class ProblemsReply(msgspec.Struct, frozen=True):
-    """The ids of the problems that requests can name, in order."""
-
-    problems: tuple[str, ...]
-
-
-class Health(msgspec.Struct, frozen=True):
-    """The state of the service.
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of the service, and what it has counted since it started.
 
     Attributes:
         status: whether every worker process is running.
         version: of the package.
         workers: number of running worker processes.
+        waiting: number of completions that wait for a worker.
+        jobs: number of completions given to workers.
+        restarts: workers that were replaced because they died, or a completion took too long.
+        renewals: workers that were replaced because they had grown too large.
+        unsupported: steps whose verdict on entailment has no evidence.
     """
 
     status: Literal["ok", "impaired"]
     version: str
     workers: int
+    waiting: int = 0
+    jobs: int = 0
+    restarts: int = 0
+    renewals: int = 0
+    unsupported: int = 0
 
 
 Code: TypeAlias = Literal[
@@ -249,26 +196,11 @@ Code: TypeAlias = Literal[
 ]
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A place in a text: 0-based character offset, 1-based line and column."""
-
-    offset: int
-    line: int
-    column: int
-
-
-class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a request is not answered.
-
-    Attributes:
-        code: for programs.
-        message: for people.
-        place: of what is wrong, where a formula does not parse.
-    """
+class Trouble(msgspec.Struct, frozen=True):
+    """Why a request is not answered: a code for programs, and a message for people."""
 
     code: Code
     message: str
-    place: Place | None = None
 
 
 class ErrorReply(msgspec.Struct, frozen=True):
@@ -277,86 +209,59 @@ class ErrorReply(msgspec.Struct, frozen=True):
     error: Trouble
 
 
-# -- jobs -------------------------------------------------------------------------------------------------------------
-
-
-class Verify(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Check one completion."""
-
-    problem: bytes
-    completion: str
-    sample: int
-    rules: RuleSystem
-    evaluation: bool
-    atomic: bool = False
-
-
-class Certify(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Certify one completion."""
-
-    problem: bytes
-    completion: str
-    rules: RuleSystem
-    by_kernel: bool
-
-
-class Page(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Make the page of completions."""
-
-    problem: bytes
-    completions: tuple[str, ...]
-    rules: RuleSystem
-
-
-class Parse(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Read one formula."""
-
-    formula: str
-    repair: bool
-
-
-class Score(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Reward one completion, as training does."""
-
-    problem: bytes
-    completion: str
-    rules: RuleSystem
-    reward: RewardName
-
-
-Job: TypeAlias = Verify | Certify | Page | Parse | Score
-
-
-class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """The result of a job, as the service sends it: a page in HTML, or JSON."""
-
-    content: bytes
-
-
-class Refused(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """A rejected job: the status and content of the HTTP reply."""
-
-    status: int
-    trouble: Trouble
-
-
-Outcome: TypeAlias = Done | Refused
-
-
-class RefusalError(Exception):
-    """Ends the handling of a request, or of a job.
+class RefusalError(ProofR1Error):
+    """Ends the handling of a request, here or in a worker.
 
     Args:
-        refused: the error for the client.
+        status: of the reply.
+        code: see :class:`Trouble`.
+        message: see :class:`Trouble`.
         headers: of the reply.
     """
 
-    def __init__(self, refused: Refused, *, headers: Mapping[str, str] | None = None) -> None:
-        self.refused = refused
-        self.headers = dict(headers or {})
-        super().__init__(refused.trouble.message)
+    def __init__(self, status: int, code: Code, message: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.code, self.message, self.headers = status, code, message, headers
+        super().__init__(status, code, message, headers)  # so that it can be pickled
 
 
-def refusal(status: int, code: Code, message: str, *, headers: Mapping[str, str] | None = None) -> RefusalError:
-    """An exception with this status, code and message."""
-    return RefusalError(Refused(status, Trouble(code, message)), headers=headers)
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
+    """The message in a body; its strings may hold halves of surrogate pairs, as a completion may.
+
+    Raises:
+        RefusalError: the body is not JSON or has a key twice (400), or is not such a message (422).
+    """
+    try:
+        found = json.loads(content.decode(), object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+        return converted(found, kind)
+    except (ValueError, RecursionError) as error:
+        raise RefusalError(400, "bad_request", f"the body is not JSON: {error}") from None
+
+
+def converted(value: object, kind: type[_T]) -> _T:
+    """The message that a value is.
+
+    Raises:
+        RefusalError: 422, it is none; with what was expected.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        known = get_type_hints(kind)
+        name = re.search(r"`\$\.(\w+)`$", str(error))
+        choices = get_args(known.get(name[1])) if name and "enum" in str(error) else ()
+        hint = f"; expected {' or '.join(map(repr, choices))}" if choices else ""
+        hint = f"; known: {', '.join(known) or 'none'}" if "unknown field" in str(error) else hint
+        raise RefusalError(422, "bad_request", f"{error}{hint}") from None
+
+
+def _without_repeats(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    if repeated := JsonObject(tuple(members)).repeated():
+        raise ValueError(f"the key {repeated[0]!r} occurs twice in an object")
+    return dict(members)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

@@ -7,27 +7,26 @@ worker beyond its memory limit is replaced between two tasks.
 
 The *engine* says where the workers are: ``processes`` are children of this process
 (:mod:`~proof_r1_formal.workers.processes`); ``ray`` and ``ray:ADDRESS`` are actors of a Ray cluster
-(:mod:`~proof_r1_formal.workers.cluster`). Code under an event loop uses :class:`~proof_r1_formal.workers.pool.Pool`.
+(:mod:`~proof_r1_formal.workers.cluster`). Code under an event loop awaits ``asyncio.wrap_future`` of a future.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TypeVar
 
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.workers.pool import Pool, WorkerPool
+from proof_r1_formal.workers.processes import BACKEND
 from proof_r1_formal.workers.protocol import (
-    Backend,
     Initializer,
     Limits,
     NoWorkerError,
     TaskTimeoutError,
     WorkerDiedError,
     WorkerError,
-    WorkerPool,
 )
 
 __all__ = [
@@ -98,37 +97,15 @@ def worker_pool(
     if count == 1 and engine == PROCESSES and limits is None:
         if initializer is not None:
             initializer()
-        yield _ThisProcess()
+        yield WorkerPool()
         return
-    from proof_r1_formal.workers.pool import Pool  # asyncio takes long to import
-    from proof_r1_formal.workers.processes import Processes
-    from proof_r1_formal.workers.threads import ThreadedPool
+    with ExitStack() as stack:
+        backend = BACKEND
+        if engine != PROCESSES:
+            from proof_r1_formal.workers.cluster import cluster  # its library is optional
 
-    backend: Backend
-    if engine != PROCESSES:
-        from proof_r1_formal.workers.cluster import Cluster  # its library is optional
-
-        backend = Cluster(count, initializer, engine.partition(":")[2] or None)
-    else:
-        backend = Processes(initializer)
-    pool = ThreadedPool(Pool(backend, count, limits or Limits()))
-    try:
+            backend = stack.enter_context(cluster(count, engine.partition(":")[2] or None))
+        pool = Pool(backend, count, limits or Limits(), initializer)
+        stack.callback(pool.close)
         pool.start()
         yield pool
-    finally:
-        pool.close()
-
-
-class _ThisProcess:
-    """A pool whose only worker is this process."""
-
-    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
-        future: Future[_Result] = Future()
-        try:
-            future.set_result(function(task))
-        except Exception as error:  # noqa: BLE001 (it belongs to whoever asks for the result)
-            future.set_exception(error)
-        return future
-
-    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        return map(function, tasks)

@@ -8,25 +8,27 @@ one. A process that is connected to a cluster stays with that. This package must
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply, WorkerError
-from proof_r1_formal.workers.worker import initialize, run
+from proof_r1_formal.workers.protocol import Backend, Function, LostWorkerError, Reply, WorkerError
+from proof_r1_formal.workers.worker import run
 
 if TYPE_CHECKING:
-    from ray import ObjectRef
     from ray.actor import ActorHandle
 
 LOCAL = "local"
 """The address of a private cluster."""
+ATTEMPTS = 4
+"""Maximum number of attempts of a task whose worker dies: nodes come and go."""
 PRIVATE = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whose meaning on Linux is: listen on the loopback address only
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -42,66 +44,57 @@ class _Actor:
         return run(function, task)
 
 
-class Cluster:
-    """The backend of a Ray cluster.
+class _ClusterWorker:
+    """An actor."""
+
+    def __init__(self, ray: ModuleType, actor: ActorHandle[_Actor]) -> None:
+        self._ray, self._actor = ray, actor
+
+    def call(self, function: Function, task: Any, timeout: float | None) -> Reply:
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
+        from ray.exceptions import GetTimeoutError, RayError, RayTaskError, UnserializableException
+
+        try:
+            reply: Reply = self._ray.get(self._actor.run.remote(function, task), timeout=timeout)
+        except GetTimeoutError:
+            raise TimeoutError from None
+        except (RayTaskError, UnserializableException) as error:  # what the worker was to do could not be read there
+            return Reply(WorkerError(f"a worker cannot read its task: {error}"), failed=True, memory=0.0)
+        except RayError as error:
+            raise LostWorkerError(f"a worker of the cluster died: {error}") from error
+        return reply
+
+    def is_alive(self) -> bool:
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`; Ray does not say that an idle worker died."""
+        return True
+
+    def kill(self) -> None:
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
+        self._ray.kill(self._actor)
+
+    close = kill
+
+
+@contextmanager
+def cluster(count: int, address: str | None) -> Iterator[Backend]:
+    """The backend of a Ray cluster, which is left at the end if it was joined here.
 
     Args:
         count: number of workers, each with a CPU of its own.
-        initializer: every worker calls it first.
         address: of the cluster.
 
     Raises:
         ProofR1Error: Ray is not installed, or there is no cluster at the address.
     """
-
-    attempts = 4  # nodes come and go
-    startup: float | None = None
-
-    def __init__(self, count: int, initializer: Initializer | None, address: str | None) -> None:
-        if find_spec("ray") is None:
-            raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
-        self._ray, self._connected = _connected(address, count)
-        self._initializer = self._ray.put(initializer)  # once, however large it is
-        self._new_actor = self._ray.remote(_Actor).options(num_cpus=1).remote
-
-    async def start(self) -> _ClusterWorker:
-        """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
-        worker = _ClusterWorker(self._ray, self._new_actor())
-        worker.send(initialize, self._initializer)
-        return worker
-
-    def close(self) -> None:
-        """Leave the cluster, if it was joined here."""
-        if self._connected:
-            self._ray.shutdown()
-
-
-class _ClusterWorker:
-    """An actor, and the replies that it owes."""
-
-    def __init__(self, ray: ModuleType, actor: ActorHandle[_Actor]) -> None:
-        self._ray, self._actor = ray, actor
-        self._replies: asyncio.Queue[ObjectRef[Reply]] = asyncio.Queue()
-
-    def send(self, function: Function, task: Any) -> None:
-        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
-        self._replies.put_nowait(self._actor.run.remote(function, task))
-
-    async def receive(self) -> Reply:
-        """See :class:`~proof_r1_formal.workers.protocol.Worker`; Ray does not say that an idle worker died."""
-        from ray.exceptions import RayError, RayTaskError, UnserializableException
-
-        reference = await self._replies.get()
-        try:
-            return await reference
-        except (RayTaskError, UnserializableException) as error:  # what the worker was to do could not be read there
-            return Reply(WorkerError(f"a worker cannot read its task: {error}"), failed=True, memory=0.0)
-        except RayError as error:
-            raise LostWorkerError(f"a worker of the cluster died: {error}") from error
-
-    async def end(self) -> None:
-        """Kill the actor."""
-        self._ray.kill(self._actor)
+    if find_spec("ray") is None:
+        raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
+    ray, is_joined = _connected(address, count)
+    actor = ray.remote(_Actor).options(num_cpus=1)
+    try:
+        yield Backend(lambda: _ClusterWorker(ray, actor.remote()), ATTEMPTS, None)
+    finally:
+        if is_joined:
+            ray.shutdown()
 
 
 def keep_private() -> None:

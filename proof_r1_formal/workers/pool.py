@@ -1,25 +1,28 @@
-"""The scheduler of a worker pool: tasks in, futures out, under an event loop.
+"""The scheduler of a worker pool: a thread per worker takes tasks from one queue, and gives each to its worker.
 
-Tasks wait in one queue. A worker runs one task at a time; it is sent the next one early if more wait than the other
-workers could begin. A task that takes too long fails, and its worker is ended. If a worker dies, its running task is
-retried, because the worker may have been killed from outside; a task that was only sent early returns to the head of
-the queue. From then on, each of them is only sent to an idle worker, and nothing is sent behind it: on Ray, a death can
-destroy the reply to the task before the one that caused it, and a task alone is not blamed for another. A dead worker
-is replaced, even an idle one. A worker that has grown too large is replaced between two tasks.
+A task that takes too long fails, and its worker is replaced. If a worker dies, its task returns to the head of the
+queue, because the worker may have been killed from outside; after a few deaths the task fails. A dead worker is
+replaced, even an idle one, and so is a worker that has grown too large. Queue, threads and futures are Python's.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count as numbers
+from itertools import islice
+from queue import Empty, PriorityQueue
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 from proof_r1_formal.workers.protocol import (
     Backend,
     Function,
+    Initializer,
     Limits,
     LostWorkerError,
     NoWorkerError,
@@ -28,108 +31,30 @@ from proof_r1_formal.workers.protocol import (
     WorkerDiedError,
     WorkerError,
 )
+from proof_r1_formal.workers.worker import initialize
 
 LOG = logging.getLogger(__name__)
 
-SENT = 2
-"""Maximum number of tasks sent to a worker: the running one, and the next."""
 PAUSE = 1.0
-"""Seconds between attempts to start a worker that does not start."""
+"""Seconds between attempts to start a worker that does not start, and between looks at an idle one."""
+AHEAD = 4
+"""How many tasks per worker an ordered map takes ahead of the result that it waits for."""
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 
-@dataclass(slots=True, eq=False)
-class _Ticket:
-    """A task in the queue, how often a worker died over it, and whether it must have a worker for itself."""
-
-    function: Function
-    task: Any
-    result: asyncio.Future[Any]
-    attempts: int = 0
-    alone: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class _Member:
-    """A running worker, the tasks that it was sent, and the clock of the first of them."""
-
-    worker: Worker
-    sent: deque[_Ticket] = field(default_factory=deque)
-    clock: asyncio.Timeout | None = None
-    too_large: bool = False
-
-
-@dataclass(slots=True)
-class Counts:
-    """Counts for metrics.
+class WorkerPool:
+    """Workers that run functions of modules. This one has no worker: a task runs when it is submitted.
 
     Attributes:
-        tasks: sent to workers.
-        restarts: workers that were replaced because they died, or a task took too long.
-        renewals: workers that were replaced because they had grown too large.
-    """
-
-    tasks: int = 0
-    restarts: int = 0
-    renewals: int = 0
-
-
-class Pool:
-    """Workers and what waits for them: :meth:`start` it, :meth:`submit` tasks, then :meth:`close` it.
-
-    Args:
-        backend: where the workers come from.
         count: number of workers.
-        limits: of time and memory.
     """
 
-    def __init__(self, backend: Backend, count: int, limits: Limits) -> None:
-        self.count = count
-        self.limits = limits
-        self.counts = Counts()
-        self._backend = backend
-        self._queue: deque[_Ticket] = deque()
-        self._members: list[_Member] = []
-        self._attendants: list[asyncio.Task[None]] = []
-        self._ending: set[asyncio.Task[None]] = set()
-        self._closed = False
+    count = 0
 
-    @property
-    def waiting(self) -> int:
-        """The number of tasks that wait for a worker."""
-        return len(self._queue)
-
-    @property
-    def workers(self) -> list[Worker]:
-        """The started workers that are not known to be dead."""
-        return [member.worker for member in self._members]
-
-    async def start(self) -> None:
-        """Start the workers; one has started when this returns.
-
-        Raises:
-            NoWorkerError: none starts.
-            Exception: what the initializer raised.
-        """
-        started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._attendants = [asyncio.create_task(self._attend(started)) for _ in range(self.count)]
-        await started
-
-    async def close(self) -> None:
-        """End the workers; what is unfinished is cancelled."""
-        self._closed = True
-        for attendant in self._attendants:
-            attendant.cancel()
-        await asyncio.gather(*self._attendants, return_exceptions=True)
-        await asyncio.gather(*self._ending)
-        for ticket in self._queue:
-            ticket.result.cancel()
-        self._backend.close()
-
-    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> asyncio.Future[_Result]:
-        """Run a function of a module on a task, in turn; a task whose future is cancelled before is not begun.
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        """Run a function on a task, in turn; a task whose future is cancelled before is not begun.
 
         Returns:
             The result, or the exception that the function raised, or a :class:`WorkerError`.
@@ -137,143 +62,221 @@ class Pool:
         Raises:
             WorkerError: the pool is closed.
         """
-        if self._closed:
+        ticket = _Ticket(0, function, task)
+        try:
+            ticket.settle(function(task))
+        except Exception as error:  # noqa: BLE001 (it belongs to whoever asks for the result)
+            ticket.fail(error)
+        return ticket.result
+
+    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+        """The results of a function in the order of the tasks, which may be infinite: few are taken ahead.
+
+        Raises:
+            WorkerError: in the turn of a task that could not be done; and what the function raises.
+        """
+        source = iter(tasks)
+        futures: deque[Future[_Result]] = deque()
+        try:
+            while True:
+                for task in islice(source, max(1, AHEAD * self.count) - len(futures)):
+                    futures.append(self.submit(function, task))
+                if not futures:
+                    return
+                yield futures.popleft().result()
+        finally:
+            for future in futures:  # not needed any more
+                future.cancel()
+
+
+@dataclass(slots=True, order=True)
+class _Ticket:
+    """A task, its place in the queue, and how often a worker died over it."""
+
+    number: int
+    function: Function = field(compare=False)
+    task: Any = field(compare=False)
+    result: Future[Any] = field(default_factory=Future, compare=False)
+    attempts: int = field(default=0, compare=False)
+
+    def settle(self, value: object) -> None:
+        with suppress(InvalidStateError):  # nobody waits for it any more
+            self.result.set_result(value)
+
+    def fail(self, error: BaseException) -> None:
+        with suppress(InvalidStateError):
+            self.result.set_exception(error)
+
+
+class Pool(WorkerPool):
+    """Workers and what waits for them: :meth:`start` it, submit tasks from any thread, then :meth:`close` it.
+
+    Attributes:
+        workers: those that have started and are not known to be dead.
+        counts: of ``tasks`` given to workers; ``restarts`` of workers that died or took too long over a task; and
+            ``renewals`` of workers that had grown too large.
+
+    Args:
+        backend: where the workers come from.
+        count: number of workers.
+        limits: of time and memory.
+        initializer: every worker calls it first.
+    """
+
+    def __init__(self, backend: Backend, count: int, limits: Limits, initializer: Initializer | None = None) -> None:
+        self.count = count
+        self.counts: Counter[str] = Counter()
+        self.workers: set[Worker] = set()
+        self._backend, self._limits, self._initializer = backend, limits, initializer
+        self._queue: PriorityQueue[_Ticket] = PriorityQueue()
+        self._numbers = numbers()
+        self._lock = Lock()  # of the counts
+        self._running: set[Worker] = set()
+        self._started: Future[None] = Future()
+        self._closed = Event()
+        self._threads = [Thread(target=self._attend, name="worker", daemon=True) for _ in range(count)]
+
+    @property
+    def waiting(self) -> int:
+        """The number of tasks that wait for a worker."""
+        return self._queue.qsize()
+
+    def start(self) -> None:
+        """Start the workers; one has started when this returns.
+
+        Raises:
+            NoWorkerError: none starts.
+            Exception: what the initializer raised.
+        """
+        for thread in self._threads:
+            thread.start()
+        self._started.result()
+
+    def close(self) -> None:
+        """End the workers; what is unfinished is cancelled."""
+        self._closed.set()
+        for worker in list(self._running):
+            worker.kill()
+        for _ in self._threads:
+            self._queue.put(_Ticket(-1, initialize, None))  # which wakes a thread
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+        for ticket in self._tickets():
+            ticket.result.cancel()
+
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        """See :class:`WorkerPool`."""
+        if self._closed.is_set():
             raise WorkerError("the pool is closed")
-        result: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Ticket(function, task, result))
-        self._send()
-        return result
+        ticket = _Ticket(next(self._numbers), function, task)
+        self._queue.put(ticket)
+        return ticket.result
 
-    # -- one worker ---------------------------------------------------------------------------------------------------
+    def _tickets(self) -> Iterator[_Ticket]:
+        """What waits, taken out of the queue."""
+        with suppress(Empty):
+            while True:
+                yield self._queue.get_nowait()
 
-    async def _attend(self, started: asyncio.Future[None]) -> None:
-        """Keep one worker running, and replace it when necessary, until cancelled."""
+    # -- one worker, in a thread --------------------------------------------------------------------------------------
+
+    def _attend(self) -> None:
+        """Keep one worker running, and replace it when necessary, until the pool is closed."""
         failures = 0
-        while True:
+        while not self._closed.is_set():
             try:
-                worker = await self._backend.start()
+                worker = self._backend.start()
+                self._running.add(worker)
                 try:
-                    await self._initialized(worker)
+                    self._initialize(worker)
                     failures = 0
-                    if not started.done():
-                        started.set_result(None)
-                    await self._work(_Member(worker))
+                    self.workers.add(worker)
+                    with suppress(InvalidStateError):
+                        self._started.set_result(None)
+                    self._work(worker)
                 finally:
-                    ending = asyncio.create_task(worker.end())
-                    self._ending.add(ending)
-                    ending.add_done_callback(self._ending.discard)
+                    self.workers.discard(worker)
+                    self._running.discard(worker)
+                    worker.close()
             except Exception as error:  # noqa: BLE001 (an initializer may raise anything)
                 failures += 1
-                self._not_started(error, failures, started)
-                await asyncio.sleep(PAUSE)
+                self._not_started(error, failures)
+                self._closed.wait(PAUSE)
 
-    async def _initialized(self, worker: Worker) -> None:
+    def _initialize(self, worker: Worker) -> None:
+        if self._closed.is_set():  # whoever closed the pool may not have seen this worker
+            worker.kill()
         try:
-            async with asyncio.timeout(self._backend.startup):
-                reply = await worker.receive()
+            reply = worker.call(initialize, self._initializer, self._backend.startup)
         except TimeoutError:
             raise LostWorkerError(f"it has not started within {self._backend.startup:g} s") from None
         if reply.failed:
             raise reply.value
 
-    async def _work(self, member: _Member) -> None:
-        """Have a worker run tasks until it has to be replaced."""
-        self._members.append(member)
-        try:
-            await self._serve(member)
-        except TimeoutError:
-            self.counts.restarts += 1
-            message = f"not done within {self.limits.timeout:g} s"
-            LOG.warning("a task was %s; its worker is replaced", message)
-            _fail(member.sent.popleft(), TaskTimeoutError(message))
-        except LostWorkerError as error:
-            self.counts.restarts += 1
-            LOG.warning("%s; it is replaced", error)
-            self._lost(member, error)
-        else:
-            self.counts.renewals += 1
-        finally:
-            self._members.remove(member)
-            self._queue.extendleft(reversed(member.sent))
-            self._send()
-
-    async def _serve(self, member: _Member) -> None:
-        """Have a worker run tasks until it has grown too large.
-
-        Raises:
-            TimeoutError: the first task that it was sent took too long.
-            LostWorkerError: the worker died; if it ran a task, that is the first that it was sent.
-        """
-        while not member.too_large or member.sent:
-            self._send()
-            async with asyncio.timeout(self.limits.timeout if member.sent else None) as member.clock:
-                reply = await member.worker.receive()
-            member.clock = None
-            ticket = member.sent.popleft()
-            if reply.failed:
-                _fail(ticket, reply.value)
-            elif not ticket.result.done():
-                ticket.result.set_result(reply.value)
-            member.too_large = self.limits.memory is not None and reply.memory > self.limits.memory
-
-    def _send(self) -> None:
-        """Send tasks to the workers that have room for them, the idle ones first."""
-        for room in range(0 if self._closed else SENT):
-            for member in self._members:
-                if len(member.sent) > room or member.too_large:
-                    continue
-                while self._queue and self._queue[0].result.done():  # nobody waits for it any more
-                    self._queue.popleft()
-                if not self._queue:
+    def _work(self, worker: Worker) -> None:
+        """Have a worker run tasks until it has to be replaced, or the pool is closed."""
+        while True:
+            try:
+                ticket = self._queue.get(timeout=PAUSE)
+            except Empty:
+                if self._closed.is_set():
                     return
-                if not member.sent or self._may_wait_behind(member.sent[0]):
-                    self._send_to(member)
+                if worker.is_alive():
+                    continue
+                self._count("restarts", "an idle worker died")
+                return
+            if self._closed.is_set():
+                ticket.result.cancel()
+                return
+            if ticket.result.done():  # nobody waits for it any more
+                continue
+            self._count("tasks")
+            try:
+                reply = worker.call(ticket.function, ticket.task, self._limits.timeout)
+            except TimeoutError:
+                message = f"not done within {self._limits.timeout:g} s"
+                self._count("restarts", f"a task was {message}")
+                ticket.fail(TaskTimeoutError(message))
+                return
+            except LostWorkerError as error:
+                self._lost(ticket, error)
+                return
+            except Exception as error:  # noqa: BLE001 (a task that cannot be pickled)
+                ticket.fail(error)
+                continue
+            (ticket.fail if reply.failed else ticket.settle)(reply.value)
+            if self._limits.memory is not None and reply.memory > self._limits.memory:
+                self._count("renewals")
+                return
 
-    def _may_wait_behind(self, running: _Ticket) -> bool:
-        """Whether the next task may be sent early; a worker that is just starting might run it sooner."""
-        return len(self._queue) >= self.count and not running.alone and not self._queue[0].alone
-
-    def _send_to(self, member: _Member) -> None:
-        ticket = self._queue[0]
-        try:
-            member.worker.send(ticket.function, ticket.task)
-        except LostWorkerError:  # its attendant is about to learn it
-            member.too_large = True
+    def _lost(self, ticket: _Ticket, error: LostWorkerError) -> None:
+        """A worker died over a task, which may be tried again, or not."""
+        if self._closed.is_set():
+            ticket.result.cancel()
             return
-        except Exception as error:  # noqa: BLE001 (a task that cannot be pickled)
-            _fail(self._queue.popleft(), error)
-            return
-        self._queue.popleft()
-        self.counts.tasks += 1
-        if not member.sent and member.clock is not None and self.limits.timeout is not None:
-            member.clock.reschedule(asyncio.get_running_loop().time() + self.limits.timeout)
-        member.sent.append(ticket)
+        self._count("restarts", str(error))
+        ticket.attempts += 1
+        if ticket.attempts < self._backend.attempts:
+            self._queue.put(ticket)
+        else:
+            ticket.fail(WorkerDiedError(f"{ticket.attempts} workers died while they ran the same task ({error})"))
 
-    # -- what goes wrong ----------------------------------------------------------------------------------------------
+    def _count(self, what: str, reason: str = "") -> None:
+        with self._lock:
+            self.counts[what] += 1
+        if reason:
+            LOG.warning("%s; the worker is replaced", reason)
 
-    def _lost(self, member: _Member, error: LostWorkerError) -> None:
-        """The worker died over the first task that it was sent, which may be tried again, or not."""
-        if not member.sent:
-            return
-        for ticket in member.sent:
-            ticket.alone = True
-        member.sent[0].attempts += 1
-        if member.sent[0].attempts >= self._backend.attempts:
-            message = f"{self._backend.attempts} workers died while they ran the same task ({error})"
-            _fail(member.sent.popleft(), WorkerDiedError(message))
-
-    def _not_started(self, error: Exception, failures: int, started: asyncio.Future[None]) -> None:
+    def _not_started(self, error: Exception, failures: int) -> None:
         """A worker does not start. If no other is running, all waiting tasks fail."""
+        if self._closed.is_set():
+            return
         LOG.error("a worker does not start (%s); trying again", error)
         cause = NoWorkerError(f"no worker can be started: {error}") if isinstance(error, LostWorkerError) else error
-        if self._members or (cause is not error and failures < self._backend.attempts):
+        if self.workers or (cause is not error and failures < self._backend.attempts):
             return
-        if not started.done():
-            started.set_exception(cause)
-        while self._queue:
-            _fail(self._queue.popleft(), cause)
-
-
-def _fail(ticket: _Ticket, error: BaseException) -> None:
-    if not ticket.result.done():
-        ticket.result.set_exception(error)
+        with suppress(InvalidStateError):
+            self._started.set_exception(cause)
+        for ticket in self._tickets():
+            ticket.fail(cause)

@@ -1,18 +1,16 @@
-"""The interfaces of a worker pool and of its parts: scheduler, backends, workers."""
+"""What the parts of a worker pool say to each other: scheduler, backends, workers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias
 
 from proof_r1_formal.errors import ProofR1Error
 
-_Task = TypeVar("_Task")
-_Result = TypeVar("_Result")
 Function: TypeAlias = Callable[[Any], Any]
 Initializer: TypeAlias = Callable[[], object]
+"""What every worker calls first."""
 
 
 class WorkerError(ProofR1Error):
@@ -64,61 +62,37 @@ class Reply:
 
 
 class Worker(Protocol):
-    """A worker that has started, as the scheduler sees it."""
+    """A worker, as the scheduler sees it. One thread asks it; any thread may kill it."""
 
-    def send(self, function: Function, task: Any) -> None:
-        """Send a task; does not wait.
+    def call(self, function: Function, task: Any, timeout: float | None) -> Reply:
+        """Have it run a function on a task.
 
         Raises:
+            TimeoutError: there is no reply after so many seconds.
             LostWorkerError: the worker died.
+            Exception: the task cannot be sent.
         """
 
-    def receive(self) -> Awaitable[Reply]:
-        """The reply to the next task, in the order in which they were sent.
+    def is_alive(self) -> bool:
+        """Whether it is not known to have died while it had nothing to do."""
 
-        Raises:
-            LostWorkerError: the worker died, also if it has nothing to do.
-        """
-
-    async def end(self) -> None:
+    def kill(self) -> None:
         """End the worker at once, with all that it started."""
 
+    def close(self) -> None:
+        """Kill it, and release what belonged to it."""
 
-class Backend(Protocol):
-    """Starts workers.
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where workers come from.
 
     Attributes:
+        start: starts a worker, or raises LostWorkerError.
         attempts: maximum number of attempts of a task whose worker dies.
         startup: seconds that a worker may take to start; unlimited if None.
     """
 
+    start: Callable[[], Worker]
     attempts: int
     startup: float | None
-
-    async def start(self) -> Worker:
-        """Start a worker, whose first reply is that of its initializer.
-
-        Raises:
-            LostWorkerError: it does not start.
-        """
-
-    def close(self) -> None:
-        """Release what the workers shared, when the last has ended."""
-
-
-class WorkerPool(Protocol):
-    """Workers that run functions of modules."""
-
-    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
-        """Run a function on a task, in turn.
-
-        Returns:
-            The result, or the exception that the function raised, or a :class:`WorkerError`.
-        """
-
-    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        """The results of a function in the order of the tasks, which may be infinite: few are taken ahead.
-
-        Raises:
-            WorkerError: in the turn of a task that could not be done; and what the function raises.
-        """

@@ -23,11 +23,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.request import urlopen
 
 from proof_r1_formal import FOLIO, Verifier
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import GeneratorSettings, completion, generate_problems, near_misses
+from proof_r1_formal.serve.client import Client
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "service.json"
 TRACES = 2000
@@ -82,8 +82,8 @@ class Service:
     def processes(self) -> list[int]:
         """The ids of its processes, its own first."""
         own = self._process.pid
-        children = Path(f"/proc/{own}/task/{own}/children").read_text(encoding="ascii").split()
-        return [own, *map(int, children)]
+        threads = Path(f"/proc/{own}/task").glob("*/children")
+        return [own, *[int(child) for children in threads for child in children.read_text(encoding="ascii").split()]]
 
     def seconds(self) -> list[float]:
         """The CPU time of each so far."""
@@ -98,10 +98,7 @@ class Service:
 
     def renewals(self) -> int:
         """How many workers were replaced because they had grown too large."""
-        with urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
-            found = re.search(r"^proof_r1_worker_renewals_total (\d+)", reply.read().decode(), re.MULTILINE)
-        assert found is not None
-        return int(found[1])
+        return Client(f"http://127.0.0.1:{self.port}").health().renewals
 
     def stop(self) -> None:
         """End it as an administrator would."""

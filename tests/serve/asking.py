@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from proof_r1_formal import Completion, read_completions, read_problems
+from proof_r1_formal.data.native import to_json
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,25 +17,19 @@ EXAMPLES = ROOT / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RIGHT = COMPLETIONS[0]
+RECORD = to_json(PROBLEMS[RIGHT.problem_id])
 JSON = {"Content-Type": "application/json"}
 
 
 def asked(port: int, method: str, path: str, body: bytes | None = None, headers: dict[str, str] = JSON) -> Any:
     """The status and the content of a reply."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         connection.request(method, path, body, headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
-    finally:
-        connection.close()
 
 
-def metrics(service: Any) -> str:
-    """The page of counts."""
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
-    try:
-        connection.request("GET", "/metrics")
-        return connection.getresponse().read().decode()
-    finally:
-        connection.close()
+def works(service: Any) -> bool:
+    """Whether a service verifies."""
+    [report] = service.client.verify(RECORD, [RIGHT.completion])
+    return report.verified is True

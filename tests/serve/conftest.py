@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 
@@ -20,6 +20,8 @@ from proof_r1_formal.serve.client import Client
 from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+HANGING = "started"
+"""The file into which a Lean that hangs writes its process id."""
 _ADDRESS = re.compile(r"running on (http://\S+:(\d+))")
 
 
@@ -33,11 +35,12 @@ class Running:
     client: Client
     said: list[str]
     listener: Thread
+    folder: Path | None = None
 
     def workers(self) -> list[int]:
         """The ids of the worker processes."""
-        own = self.process.pid
-        return [int(child) for child in Path(f"/proc/{own}/task/{own}/children").read_text().split()]
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(child) for children in threads for child in children.read_text().split()]
 
     def last_words(self) -> str:
         """All that it said, when it has ended."""
@@ -62,8 +65,7 @@ def running(*options: str) -> Iterator[Running]:
             pytest.fail("the service did not start: " + "".join(said))
         listener = Thread(target=said.extend, args=[process.stderr])  # it would wait for a pipe that is full
         listener.start()
-        with Client(found[1]) as client:
-            yield Running(process, found[1], int(found[2]), client, said, listener)
+        yield Running(process, found[1], int(found[2]), Client(found[1]), said, listener)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -84,16 +86,23 @@ def service() -> Iterator[Running]:
         yield one
 
 
-@pytest.fixture
-def start() -> Iterator[Callable[..., Running]]:
-    """Starts services with options; they end with the test."""
-    opened = []
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service with one worker and short limits of time, and with a Lean that hangs and writes its id into a file."""
+    folder = tmp_path_factory.mktemp("hasty")
+    lean = folder / "lean"
+    says = f'[ "$1" = --version ] && exec echo "Lean (version 4.35.0)"\necho $$ > {HANGING}\nexec sleep 1000\n'
+    lean.write_text(f"#!/bin/sh\n{says.replace(HANGING, str(folder / HANGING))}")
+    lean.chmod(0o755)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PATH", str(folder), prepend=os.pathsep)
+        environment.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        with running("--workers", "1", "--read-timeout", "2", "--timeout", "2") as one:
+            yield replace(one, folder=folder)
 
-    def open_one(*options: str) -> Running:
-        context = running("--workers", "1", *options)
-        opened.append(context)
-        return context.__enter__()
 
-    yield open_one
-    for context in opened:
-        context.__exit__(None, None, None)
+@pytest.fixture(scope="module")
+def small() -> Iterator[Running]:
+    """A service with one worker, where little may wait and bodies are small."""
+    with running("--workers", "1", "--waiting", "2", "--max-body", "2000") as one:
+        yield one

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 import pytest
 
-from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.integrations import openrlhf, verl
 from proof_r1_formal.integrations.rewards import Content, reward_function
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.serve.openrlhf import completion_of
+from tests.serve.asking import COMPLETIONS, PROBLEMS
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RECORDS = [to_json(PROBLEMS[c.problem_id]) for c in COMPLETIONS]
 TEXTS = [c.completion for c in COMPLETIONS]
 
@@ -54,9 +50,6 @@ def test_trl_and_verl_are_given_the_scores(service: Any) -> None:
         assert [one["score"] for one in given] == rewards
         for name in ("parsed", "right", "verified"):
             assert [one[name] for one in given] == [float(getattr(one, name)) for one in here]
-    client = verl._scorer("sound", "train", service.url)._client  # which verl's workers keep to their end
-    assert client is not None
-    client.close()
 
 
 BEST = max(zip(RECORDS, TEXTS, strict=True), key=lambda pair: Scorer()([pair[0]], [pair[1]])[0].reward)

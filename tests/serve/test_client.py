@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from inspect import isfunction, signature
-from threading import Barrier, Thread
+from threading import Thread
 
 import pytest
 
 from proof_r1_formal.errors import ServiceError
-from proof_r1_formal.serve.async_client import AsyncClient
 from proof_r1_formal.serve.client import Client
-from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -27,20 +23,20 @@ def reply(status: str, content: bytes) -> bytes:
 
 @pytest.fixture
 def server_of() -> Iterator[ServerOf]:
-    """Starts servers that give these replies on one connection, one per request; gives their URL."""
+    """Starts servers that give these replies, one per connection, then none; gives their URL."""
     opened: list[tuple[socket.socket, Thread]] = []
 
     def start(replies: Sequence[bytes]) -> str:
         listener = socket.create_server(("127.0.0.1", 0))
 
         def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                for each in replies:
+            for each in (*replies, b""):
+                connection, _ = listener.accept()
+                with connection:
                     connection.recv(65536)
                     connection.sendall(each)
-                while connection.recv(65536):  # and is silent until the client hangs up
-                    pass
+                    while connection.recv(65536):  # until the client hangs up
+                        pass
 
         thread = Thread(target=serve)
         thread.start()
@@ -49,23 +45,21 @@ def server_of() -> Iterator[ServerOf]:
 
     yield start
     for listener, thread in opened:
+        if thread.is_alive():
+            socket.create_connection(listener.getsockname()).close()
         thread.join()
         listener.close()
 
 
-def test_no_reply_in_time_is_the_same_error_on_a_new_and_on_a_kept_connection(server_of: ServerOf) -> None:
-    for replies in ([], [reply("200 OK", HEALTH)]):
-        with Client(server_of(replies), timeout=0.2) as client:
-            for _ in replies:
-                assert client.health().status == "ok"
-            with pytest.raises(ServiceError, match="does not answer: timed out"):
-                client.health()
+def test_no_reply_in_time_is_an_error(server_of: ServerOf) -> None:
+    with pytest.raises(ServiceError, match="does not answer: timed out"):
+        Client(server_of([]), timeout=0.2).health()
 
 
-def test_a_service_that_is_full_is_asked_again(server_of: ServerOf) -> None:
+def test_a_service_that_is_full_is_asked_again(server_of: ServerOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proof_r1_formal.serve.client._PAUSE", 0.01)
     full = [reply("503 Service Unavailable", b"Service Unavailable"), reply("429 Too Many Requests", b"{}")]
-    with Client(server_of([*full, reply("200 OK", HEALTH)])) as client:
-        assert client.health().status == "ok"
+    assert Client(server_of([*full, reply("200 OK", HEALTH)])).health().status == "ok"
 
 
 def test_a_service_that_starts_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,8 +82,7 @@ def test_a_service_that_starts_late_is_waited_for(monkeypatch: pytest.MonkeyPatc
             served.start()
 
         monkeypatch.setattr("proof_r1_formal.serve.client.time.sleep", start)
-        with Client(url) as client:
-            assert client.health().status == "ok"
+        assert Client(url).health().status == "ok"
         served.join()
 
 
@@ -110,45 +103,11 @@ def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
 
 @pytest.mark.parametrize("status", ["200 OK", "404 Not Found"])
 def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) -> None:
-    page = reply(status, b"<html>")
-    with Client(server_of([page])) as client, pytest.raises(ServiceError, match="not from the service: b'<html>'"):
-        client.health()
+    url = server_of([reply(status, b"<html>")])
+    with pytest.raises(ServiceError, match="not from the service: b'<html>'"):
+        Client(url).health()
 
 
 def test_every_completion_has_its_problem() -> None:
     with pytest.raises(ValueError, match="but problems has 2, completions has 1"):
         Client("http://127.0.0.1:1").score(["a", "b"], ["c"])
-
-
-def test_the_asynchronous_client_asks_at_the_same_time() -> None:
-    arrived = Barrier(3, timeout=PATIENCE)  # passes only if all three requests run at once
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def answer() -> None:
-        connection, _ = listener.accept()
-        with connection:
-            connection.recv(65536)
-            arrived.wait()
-            connection.sendall(reply("200 OK", HEALTH))
-            connection.recv(65536)
-
-    threads = [Thread(target=answer) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-
-    async def ask() -> list[str]:
-        async with AsyncClient(f"http://127.0.0.1:{listener.getsockname()[1]}") as client:
-            return [health.status for health in await asyncio.gather(*[client.health() for _ in range(3)])]
-
-    assert asyncio.run(ask()) == ["ok"] * 3
-    for thread in threads:
-        thread.join()
-    listener.close()
-
-
-def test_the_asynchronous_client_has_every_method_of_the_client() -> None:
-    def signatures(client: type) -> dict[str, str]:
-        public = {name: method for name, method in vars(client).items() if isfunction(method) and name[0] != "_"}
-        return {name: str(signature(method)) for name, method in public.items()}
-
-    assert signatures(AsyncClient) == signatures(Client)

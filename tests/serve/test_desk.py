@@ -1,44 +1,26 @@
-"""Jobs: their outcomes are what the library says, and nothing that a client writes makes one fail otherwise."""
+"""Jobs: their results are what the library says, and nothing that a client writes makes one fail otherwise."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import pickle
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import Completion, Verifier, read_completions, read_problems, verify
+from proof_r1_formal import Completion, Verifier
+from proof_r1_formal import verify as verified
 from proof_r1_formal.data.native import to_json
+from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.proof.report import decode
-from proof_r1_formal.proof.rewards import Scored, score
-from proof_r1_formal.serve.desk import Desk
-from proof_r1_formal.serve.messages import (
-    Certify,
-    CertifyReply,
-    Done,
-    Job,
-    Outcome,
-    Parse,
-    ParseReply,
-    Refused,
-    Score,
-    Verify,
-)
+from proof_r1_formal.proof.rewards import score
+from proof_r1_formal.serve.desk import certify, do, reward, verify
+from proof_r1_formal.serve.messages import CertifyReply, RefusalError
+from tests.serve.asking import COMPLETIONS, PROBLEMS, RECORD
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
-RECORD = to_json(PROBLEMS["garden/1"]).encode()
-DESK = Desk(max_actions=3)
-verify_in_training = Verifier(evaluation=False).verify
-
-
-def content(outcome: Outcome) -> bytes:
-    assert isinstance(outcome, Done), outcome
-    return outcome.content
+verified_in_training = Verifier(evaluation=False).verify
 
 
 def actions(count: int) -> str:
@@ -46,55 +28,48 @@ def actions(count: int) -> str:
 
 
 @pytest.mark.parametrize("completion", COMPLETIONS, ids=lambda c: f"{c.problem_id}-{c.sample}")
-def test_outcomes_are_what_the_library_says(completion: Completion) -> None:
+def test_results_are_what_the_library_says(completion: Completion) -> None:
     problem = PROBLEMS[completion.problem_id]
-    record, text = to_json(problem).encode(), completion.completion
-    expected = verify(problem, text, sample=completion.sample)
-    desk = Desk(max_actions=100)
-    assert decode(content(desk.do(Verify(record, text, completion.sample, "train", True)))) == expected
-    scored = msgspec.json.decode(content(desk.do(Score(record, text, "train", "sound"))), type=Scored)
-    assert scored == score(verify_in_training(problem, text), "sound")
-    certified = msgspec.json.decode(content(desk.do(Certify(record, text, "train", False))), type=CertifyReply)
+    record, text = to_json(problem), completion.completion
+    expected = verified(problem, text, sample=completion.sample)
+    assert decode(verify(record, text, completion.sample)) == expected
+    scored = reward(record, text, rules="train", reward="sound")
+    assert scored == score(verified_in_training(problem, text), "sound")
+    certified = msgspec.json.decode(certify(record, text, rules="train", by_kernel=False), type=CertifyReply)
     assert (certified.lean is None) == bool(certified.reason)
     assert certified.judgement is None
 
 
 def test_the_number_of_actions_is_bounded() -> None:
-    assert isinstance(DESK.do(Verify(RECORD, actions(3), 0, "train", True)), Done)
-    for job in (Verify(RECORD, actions(4), 0, "train", True), Score(RECORD, actions(4), "train", "sound")):
-        refused = DESK.do(job)
-        assert isinstance(refused, Refused)
-        assert refused.trouble.code == "too_many_actions"
-    assert isinstance(DESK.do(Verify(RECORD, "a, b, c, d, e, f" + actions(1), 0, "train", True)), Done)
+    assert verify(RECORD, actions(3), most=3)
+    assert verify(RECORD, "a, b, c, d, e, f" + actions(3), most=3)
+    for job in (
+        lambda: verify(RECORD, actions(4), most=3),
+        lambda: reward(RECORD, actions(4), rules="train", reward="sound", most=3),
+        lambda: certify(RECORD, actions(4), rules="train", by_kernel=False, most=3),
+    ):
+        with pytest.raises(RefusalError) as refused:
+            do(job)
+        sent = pickle.loads(pickle.dumps(refused.value))
+        assert (sent.status, sent.code) == (422, "too_many_actions")
+        assert sent.message == "a completion of 4 actions; at most 3 are checked"
 
 
-@pytest.mark.parametrize(
-    ("job", "message"),
-    [
-        (Verify(b"{}", "", 0, "train", True), "Object missing required field"),
-        (Verify(b"nothing", "", 0, "train", True), "not JSON"),
-        (Parse("cat(", False), "ends too early at line 1, column 5"),
-        (Parse("cat(tom) & cat(tom, ann)", False), "'cat' is used as"),
-    ],
-)
-def test_what_cannot_be_used_is_refused_with_the_reason(job: Job, message: str) -> None:
-    refused = DESK.do(job)
-    assert isinstance(refused, Refused)
-    assert refused.status == 422
-    assert message in refused.trouble.message
+@pytest.mark.parametrize(("record", "reason"), [("{}", "Object missing required field"), ("nothing", "not JSON")])
+def test_what_is_no_problem_is_refused_with_the_reason(record: str, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        verify(record, "")
 
 
-def test_a_formula_in_other_notations() -> None:
-    reply = msgspec.json.decode(content(DESK.do(Parse("all x. (cat x -> likes x tom", True))), type=ParseReply)
-    assert reply.formula == "∀x (cat(x) → likes(x, tom))"
-    assert reply.prefix == "(forall x (-> (cat x) (likes x tom)))"
-    assert (reply.predicates, reply.functions) == ({"cat": 1, "likes": 2}, {"tom": 0})
-    assert reply.repairs == ("added 1 missing ')'",)
+def test_a_fault_of_ours_is_in_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        do(lambda: 1 // 0)
+    assert "test_desk.py" in capfd.readouterr().err
 
 
 @given(st.text(), st.text())
-def test_any_text_has_an_outcome(problem: str, completion: str) -> None:
-    for record in (problem.encode(errors="replace"), RECORD):
-        outcome = DESK.do(Verify(record, f"<summary>{completion}</summary>", 0, "folio", False))
-        assert isinstance(outcome, Done | Refused)
-    assert isinstance(DESK.do(Parse(completion, True)), Done | Refused)
+def test_any_text_has_a_result(problem: str, completion: str) -> None:
+    text = f"<summary>{completion}</summary>"
+    assert verify(RECORD, text, rules="folio", evaluation=False)
+    with pytest.raises(ProofR1Error):
+        verify(problem, text)

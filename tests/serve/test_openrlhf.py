@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from proof_r1_formal import Completion, read_completions, read_problems
+from proof_r1_formal import Completion
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations import openrlhf
 from proof_r1_formal.models.prompts import question
+from tests.serve.asking import COMPLETIONS, PROBLEMS
 
 pytest.importorskip("openrlhf.utils.agent", reason="OpenRLHF is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 
 
 class Characters:

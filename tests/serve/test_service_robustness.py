@@ -2,62 +2,95 @@
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import os
-import random
-import re
 import signal
 import socket
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import ServiceError
 from tests.patience import PATIENCE
-from tests.serve.asking import PROBLEMS, RIGHT, asked, metrics
+from tests.serve.asking import RECORD, RIGHT, asked, works
+from tests.serve.conftest import HANGING, running
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+ASKS = b"POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKS = ASKS + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+BODY = json.dumps({"problem": RECORD, "completions": [""]}).encode()
 
 
-def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any]) -> None:
-    service = start("--read-timeout", "5")
-    head = (
-        b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-    )
-    slow = [socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) for _ in range(50)]
+def connected(service: Any) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
+
+
+def test_clients_that_are_slow_keep_nobody_else_waiting(hasty: Any) -> None:
+    slow = [connected(hasty) for _ in range(50)]
     for connection in slow:
-        connection.sendall(head)
-    assert service.client.parse("cat(tom)").formula == "cat(tom)"
+        connection.sendall(ASKS + b"Content-Length: 100\r\n\r\n{")
+    assert works(hasty)
     for connection in slow:
         with connection, connection.makefile("rb") as reply:
             assert reply.readline().startswith(b"HTTP/1.1 408")
             assert b"slow_client" in reply.read()  # to the end: the service hangs up
 
 
-def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--read-timeout", "5")
-    silent = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
-    slow = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
-    slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-    asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
-    asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n")
-    asks_later = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
+def test_clients_that_say_nothing_are_hung_up_on(hasty: Any) -> None:
+    silent, slow, asks_again = connected(hasty), connected(hasty), connected(hasty)
+    slow.sendall(HEAD)
+    asks_again.sendall(HEAD + b"\r\n" + HEAD)
+    asks_later = http.client.HTTPConnection("127.0.0.1", hasty.port, timeout=PATIENCE)
     asks_later.request("GET", "/healthz")
     assert asks_later.getresponse().read()
     asks_later.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
     for connection, replies in ((silent, 0), (slow, 0), (asks_again, 1), (asks_later.sock, 0)):
-        with connection, connection.makefile("rb") as reply:
-            assert reply.read().count(b"HTTP/1.1 200") == replies  # to the end: the service hangs up
+        said = b""
+        with connection, suppress(ConnectionResetError):
+            while piece := connection.recv(65536):  # to the end: the service hangs up
+                said += piece
+        assert said.count(b"HTTP/1.1 200") == replies
 
 
-HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-ASKS = b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-CHUNKS = ASKS + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+def test_a_client_that_does_not_read_its_replies_is_hung_up_on(hasty: Any) -> None:
+    files = Path(f"/proc/{hasty.process.pid}/fd")
+    idle = len(list(files.iterdir()))
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", hasty.port))
+        connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)  # 10 MB of replies
+        late = time.monotonic() + PATIENCE
+        while len(list(files.iterdir())) <= idle:
+            assert time.monotonic() < late
+        while len(list(files.iterdir())) > idle:
+            assert time.monotonic() < late
+    assert works(hasty)
+
+
+def test_a_completion_that_takes_too_long_costs_itself(hasty: Any) -> None:
+    restarts = hasty.client.health().restarts
+    os.kill(hasty.workers()[0], signal.SIGSTOP)
+    with pytest.raises(ServiceError, match="not done within 2 s") as late:
+        hasty.client.verify(RECORD, [RIGHT.completion])
+    assert late.value.status == 504
+    assert works(hasty)
+    os.kill(hasty.workers()[0], signal.SIGSTOP)
+    [scored] = hasty.client.score([RECORD], [RIGHT.completion])
+    assert (scored.reward, scored.verified) == (0.0, False)
+    assert hasty.client.health().restarts == restarts + 2
+
+
+def test_a_lean_that_hangs_ends_with_its_worker(hasty: Any) -> None:
+    with pytest.raises(ServiceError, match="not done within 2 s"):
+        hasty.client.certify(RECORD, RIGHT.completion)
+    assert works(hasty)  # when the worker has been replaced
+    stat = Path(f"/proc/{int((hasty.folder / HANGING).read_text())}/stat")
+    assert not stat.exists() or stat.read_text().rsplit(")")[-1].split()[0] == "Z"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +100,7 @@ CHUNKS = ASKS + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 )
 def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
     sent = 0
-    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
+    with connected(service) as connection:
         connection.sendall(start)
         with pytest.raises(ConnectionError):
             while sent < 64 * 1024 * 1024:
@@ -76,131 +109,58 @@ def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
     assert service.client.health().status == "ok"
 
 
-def test_a_client_that_goes_away_is_no_error_of_the_service(start: Callable[..., Any]) -> None:
-    service = start()
-    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
-        connection.sendall(ASKS + b"Content-Length: 9\r\n\r\n{")
-    late = time.monotonic() + PATIENCE
-    while not (counted := re.findall(r'requests_total{route="/v1/parse",status="(\d+)"}', metrics(service))):
-        assert time.monotonic() < late
-    assert counted == ["400"]
-
-
-def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--read-timeout", "5")
-    completion = base64.b64encode(random.Random(1).randbytes(5_500_000)).decode()  # so that the page is as large
-    body = json.dumps({"problem": json.loads(to_json(PROBLEMS[RIGHT.problem_id])), "completions": [completion]})
-    head = [
-        "POST /v1/report HTTP/1.1",
-        "Host: localhost",
-        f"Content-Length: {len(body)}",
-        "Content-Type: application/json",
-    ]
-    files = Path(f"/proc/{service.process.pid}/fd")
-    idle = len(list(files.iterdir()))
-    with socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.connect(("127.0.0.1", service.port))
-        connection.sendall("\r\n".join([*head, "", body]).encode())
-        late = time.monotonic() + PATIENCE
-        while len(list(files.iterdir())) > idle:
-            assert time.monotonic() < late
-    assert service.client.health().status == "ok"
-
-
-def test_bodies_are_bounded_together(start: Callable[..., Any]) -> None:
-    service = start("--max-body", "1000")
-    [worker] = service.workers()
-    os.kill(worker, signal.SIGSTOP)
-    formula = "cat(" + "a" * 900 + ")"
-    body = json.dumps({"formula": formula}).encode()
-    with ThreadPoolExecutor(12) as threads:
-        replies = [threads.submit(asked, service.port, "POST", "/v1/parse", body) for _ in range(12)]
-        for _ in zip(range(4), as_completed(replies), strict=False):  # eight of the largest are held
-            pass
-        os.kill(worker, signal.SIGCONT)
-        statuses = [reply.result()[0] for reply in replies]
-    assert sorted(statuses) == [200] * 8 + [429] * 4
-    assert asked(service.port, "POST", "/v1/parse", body)[0] == 200
-
-
-def test_a_request_that_can_never_wait_is_not_told_to_try_again(start: Callable[..., Any]) -> None:
-    service = start("--waiting", "2")
+def test_a_request_that_can_never_wait_is_not_told_to_try_again(small: Any) -> None:
     with pytest.raises(ServiceError, match="no more than 2 wait") as error:
-        service.client.verify(PROBLEMS[RIGHT.problem_id], ["a"] * 3)
+        small.client.verify(RECORD, ["a"] * 3)
     assert error.value.status == 413
 
 
-def test_a_lean_that_hangs_ends_with_its_worker(
-    start: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started = tmp_path / "started"
-    lean = tmp_path / "lean"
-    says = f'[ "$1" = --version ] && exec echo "Lean (version 4.35.0)"\necho $$ > {started}\nexec sleep 1000\n'
-    lean.write_text(f"#!/bin/sh\n{says}")
-    lean.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    service = start("--timeout", "4")
-    with pytest.raises(ServiceError, match="not done within 4 s"):
-        service.client.certify(PROBLEMS[RIGHT.problem_id], RIGHT.completion)
-    assert service.client.parse("cat(tom)").formula == "cat(tom)"  # when the worker has been replaced
-    stat = Path(f"/proc/{int(started.read_text())}/stat")
-    assert not stat.exists() or stat.read_text().rsplit(")")[-1].split()[0] == "Z"
+def test_bodies_are_bounded_together(small: Any) -> None:
+    """Eight bodies of the largest size are held; the ninth is refused before anybody looks at it."""
+    parts = [ASKS + b"Content-Length: 2000\r\n\r\n" + BODY[:1], b" " * 1999]
+    slow = [connected(small) for _ in range(8)]
+    for connection in slow:
+        connection.sendall(parts[0] + parts[1][1:])  # all but the last byte
+    time.sleep(0.2)
+    statuses = [asked(small.port, "POST", "/v1/verify", b" " * 2000)[0]]
+    for connection in slow:
+        with connection, connection.makefile("rb") as reply:
+            connection.sendall(b" ")
+            statuses.append(int(reply.readline().split()[1]))
+    assert statuses == [429] + [400] * 8
+    assert works(small)
 
 
-def test_a_worker_that_is_killed_costs_no_reply(start: Callable[..., Any]) -> None:
-    service = start()
-    [worker] = service.workers()
+def test_a_crowd_is_told_that_it_is_one(small: Any) -> None:
+    [worker] = small.workers()
     os.kill(worker, signal.SIGSTOP)
     with ThreadPoolExecutor(8) as threads:
-        replies = [threads.submit(service.client.parse, f"cat(tom{number})") for number in range(8)]
-        while not _jobs(service):
-            pass
-        os.kill(worker, signal.SIGKILL)
-        assert [reply.result().formula for reply in replies] == [f"cat(tom{number})" for number in range(8)]
-    assert service.workers() != [worker]
-
-
-def _jobs(service: Any) -> bool:
-    """Whether a job has been given to a worker."""
-    return "proof_r1_jobs_total 0.0" not in metrics(service)
-
-
-def test_a_completion_that_takes_too_long_costs_itself(start: Callable[..., Any]) -> None:
-    service = start("--timeout", "2")
-    os.kill(service.workers()[0], signal.SIGSTOP)
-    with pytest.raises(ServiceError, match="not done within 2 s"):
-        service.client.parse("cat(tom)")
-    assert service.client.parse("cat(tom)").formula == "cat(tom)"
-
-
-def test_a_crowd_is_told_that_it_is_one(start: Callable[..., Any]) -> None:
-    service = start("--waiting", "2")
-    [worker] = service.workers()
-    os.kill(worker, signal.SIGSTOP)
-    body = b'{"formula":"cat(tom)"}'
-    with ThreadPoolExecutor(8) as threads:
-        replies = [threads.submit(asked, service.port, "POST", "/v1/parse", body) for _ in range(8)]
-        for _ in zip(range(4), as_completed(replies), strict=False):  # two wait, and at most two are with the worker
+        replies = [threads.submit(asked, small.port, "POST", "/v1/verify", BODY) for _ in range(8)]
+        for _ in zip(range(5), as_completed(replies), strict=False):  # two wait, and one is with the worker
             pass
         os.kill(worker, signal.SIGCONT)
         statuses = sorted(reply.result()[0] for reply in replies)
-    assert statuses[0] == 200
-    assert statuses[-4:] == [429] * 4
-    assert service.client.parse("cat(tom)").formula == "cat(tom)"
+    assert statuses == [200] * 3 + [429] * 5
+    assert works(small)
 
 
-def test_who_waits_is_answered_before_it_ends(start: Callable[..., Any]) -> None:
-    service = start()
-    [worker] = service.workers()
-    os.kill(worker, signal.SIGSTOP)
-    with ThreadPoolExecutor(1) as threads:
-        reply = threads.submit(service.client.parse, "cat(tom)")
-        while not _jobs(service):
-            pass
-        service.process.send_signal(signal.SIGTERM)
-        os.kill(worker, signal.SIGCONT)
-        assert reply.result().formula == "cat(tom)"
-    assert "stopped" in service.last_words()
-    assert not Path(f"/proc/{worker}").exists()
+def test_neither_a_killed_worker_nor_the_end_costs_a_reply() -> None:
+    with running("--workers", "1") as service:
+        with connected(service) as connection:  # a client that goes away is no error of the service
+            connection.sendall(ASKS + b"Content-Length: 9\r\n\r\n{")
+        texts = ["", RIGHT.completion, "<summary>[]</summary>"]
+        expected = [report.parsed for report in service.client.verify(RECORD, texts)]
+        [worker] = service.workers()
+        os.kill(worker, signal.SIGSTOP)
+        with ThreadPoolExecutor(8) as threads:
+            replies = [threads.submit(service.client.verify, RECORD, texts) for _ in range(8)]
+            while service.client.health().waiting < 23:
+                pass
+            os.kill(worker, signal.SIGKILL)
+            while not service.workers() or service.workers() == [worker]:
+                pass
+            service.process.send_signal(signal.SIGTERM)
+            assert [[report.parsed for report in reply.result()] for reply in replies] == [expected] * 8
+        [replaced, stopped] = service.last_words().splitlines()[1:]
+        assert (replaced, stopped) == (f"worker {worker} died; the worker is replaced", "stopped")
+        assert not Path(f"/proc/{worker}").exists()

@@ -18,7 +18,6 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import page as make_page
 from tests.patience import PATIENCE
-from tests.serve.conftest import running
 
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -535,32 +534,3 @@ def test_axe_finds_no_serious_fault(browser: Browser, file: Path, size: Viewport
         assert serious == [], f"trace {number}"
         assert len(found["passes"]) > 10
     window.context.close()
-
-
-def test_a_proof_is_verified_on_the_page_of_the_service(browser: Browser) -> None:
-    with running("--workers", "1", "--problems", str(ROOT / "examples" / "problems.jsonl")) as service:
-        context = browser.new_context(viewport=WIDE)
-        page = context.new_page()
-        page.set_default_timeout(1000 * PATIENCE)
-        said: list[str] = []
-        page.on("pageerror", lambda error: said.append(str(error)))
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{service.url}/")
-        page.get_by_role("button", name="Verify").click()
-        frame = page.frame_locator("iframe")
-        expect(frame.locator(".trace h1")).to_have_text("Is Tom a pet?")
-        expect(frame.locator(".trace .answer .badge")).to_have_text("rule-verified")
-        frame.locator(".node[data-key=a0]").click()
-        expect(frame.locator(".step h2")).to_have_text("s1")
-        page.locator("#known").select_option("garden/2")
-        expect(page.locator("#problem")).to_have_value(re.compile('"id": "garden/2"'))
-        page.get_by_label("Completion").fill("no summary")
-        page.get_by_role("button", name="Verify").click()
-        expect(frame.locator(".trace .answer .badge")).to_have_text("malformed")
-        page.locator("#problem").fill('{"id": 1}')
-        page.get_by_role("button", name="Verify").click()
-        expect(page.locator("#said")).to_contain_text("id")
-        assert said == []
-        assert [url for url in asked if not url.startswith((service.url, "blob:", "data:"))] == []
-        context.close()

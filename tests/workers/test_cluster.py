@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from proof_r1_formal.cli import main
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import FALSE, TRUE, Problem
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
@@ -103,7 +104,7 @@ def test_a_private_cluster_listens_on_the_loopback_address_only(before: str) -> 
 # -- verification -----------------------------------------------------------------------------------------------------
 
 
-def test_reports_have_the_bytes_of_a_single_process_though_workers_die(cluster: Cluster, engine: str) -> None:
+def test_reports_do_not_depend_on_dying_workers(cluster: Cluster, engine: str) -> None:
     problems, completions = _corpus()
     expected = [encode(report) for report in verify_many(problems, completions)]
     reports = []
@@ -132,12 +133,15 @@ def _corpus() -> tuple[dict[str, Problem], list[Completion]]:
 # -- the command line -------------------------------------------------------------------------------------------------
 
 
-def test_commands_give_the_same_bytes_on_ray(cluster: Cluster, tmp_path: Path) -> None:
+def test_commands_give_the_same_bytes_on_ray(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     private, joined = ("--ray", "--workers=2"), (f"--ray={cluster.address}", "--workers=2")
-    for name, where in (("here", ()), ("private", private), ("joined", joined)):
-        _run("verify", *EXAMPLES, f"--out={tmp_path / name}", *where)
-    for name, where in (("generated-here", ()), ("generated-joined", joined)):
-        _run("generate", "--n=20", f"--out={tmp_path / name}", *where)
+    _run("verify", *EXAMPLES, f"--out={tmp_path / 'private'}", *private)
+    for command, name in (("verify", ""), ("generate", "generated-")):
+        inputs = ["--n=20"] if command == "generate" else EXAMPLES
+        monkeypatch.setattr(sys, "argv", ["proof-r1", command, *inputs, f"--out={tmp_path}/{name}here"])
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        _run(command, *inputs, f"--out={tmp_path}/{name}joined", *joined)
     assert len({(tmp_path / name).read_bytes() for name in ("here", "private", "joined")}) == 1
     assert (tmp_path / "generated-here").read_bytes() == (tmp_path / "generated-joined").read_bytes()
 

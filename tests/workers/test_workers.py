@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import count, islice, pairwise
+from multiprocessing import Pipe
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,12 +23,15 @@ from proof_r1_formal.workers import (
     TaskTimeoutError,
     WorkerDiedError,
     WorkerError,
+    cluster,
     ordered_map,
+    processes,
     worker_pool,
 )
-from proof_r1_formal.workers.cluster import Cluster
-from proof_r1_formal.workers.processes import Processes
-from proof_r1_formal.workers.threads import AHEAD
+from proof_r1_formal.workers import pool as scheduler
+from proof_r1_formal.workers.pool import AHEAD, Pool
+from proof_r1_formal.workers.protocol import Backend, Function, Reply
+from proof_r1_formal.workers.worker import run
 from tests.patience import PATIENCE
 from tests.workers import tasks
 
@@ -41,8 +49,14 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def local(closed: None) -> str:
+    """For what the scheduler and the worker do in the same way on every engine."""
+    return PROCESSES
+
+
+@pytest.fixture
 def attempts(engine: str) -> int:
-    return (Processes if engine == PROCESSES else Cluster).attempts
+    return processes.ATTEMPTS if engine == PROCESSES else cluster.ATTEMPTS
 
 
 def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
@@ -83,11 +97,26 @@ def test_a_killed_worker_costs_no_result_and_gives_none_twice(engine: str) -> No
     assert len({done.process for done in results}) > 2
 
 
-def test_an_idle_worker_that_is_killed_is_replaced(engine: str) -> None:
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+def test_an_idle_worker_that_is_killed_is_replaced(local: str) -> None:
+    with worker_pool(1, engine=local, limits=Limits(PATIENCE)) as pool:
         first = pool.submit(tasks.work, 1).result()
         os.kill(first.process, signal.SIGKILL)
         assert pool.submit(tasks.work, 2).result().process != first.process
+
+
+def test_an_idle_worker_that_is_killed_is_replaced_before_there_is_a_task() -> None:
+    pool = Pool(processes.BACKEND, 1, Limits())
+    try:
+        pool.start()
+        [first] = pool.workers
+        first.kill()
+        while first in pool.workers or not pool.workers:
+            time.sleep(0.01)
+        assert pool.counts == {"restarts": 1}
+    finally:
+        pool.close()
+    with pytest.raises(WorkerError, match="the pool is closed"):
+        pool.submit(tasks.work, 1)
 
 
 def test_a_worker_killed_while_it_sends_much_costs_no_result(engine: str) -> None:
@@ -125,13 +154,14 @@ def test_what_cannot_be_sent(engine: str) -> None:
         assert pool.submit(tasks.refuse, 1).result() == 1
 
 
-@pytest.mark.parametrize("fault", [tasks.die, tasks.leave])
-def test_a_task_that_ends_its_workers(engine: str, attempts: int, fault: Callable[[int], int]) -> None:
+def test_a_task_that_ends_its_workers(engine: str, attempts: int) -> None:
+    faults: list[Callable[[int], int]] = [tasks.die, tasks.leave]
     with worker_pool(2, engine=engine) as pool:
-        replies = [pool.submit(fault, number) for number in range(20)]
-        assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), *range(8, 20)]
-        with pytest.raises(WorkerDiedError, match=f"^{attempts} workers died while they ran the same task"):
-            replies[7].result()
+        tried = [[pool.submit(fault, number) for number in range(10)] for fault in faults]
+        for replies in tried:
+            assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), 8, 9]
+            with pytest.raises(WorkerDiedError, match=f"^{attempts} workers died while they ran the same task"):
+                replies[7].result()
 
 
 def test_a_task_that_hangs(engine: str) -> None:
@@ -142,27 +172,59 @@ def test_a_task_that_hangs(engine: str) -> None:
             replies[7].result()
 
 
-def test_a_task_is_tried_again_after_each_death_of_its_own(engine: str, attempts: int, tmp_path: Path) -> None:
-    deadly = attempts - 1
+def test_a_task_is_tried_again_after_each_death_of_its_own(local: str, tmp_path: Path) -> None:
+    deadly = processes.ATTEMPTS - 1
     deaths = [deadly, deadly, 0, deadly - 1, deadly]
     given = [(tmp_path / f"task-{number}", times) for number, times in enumerate(deaths)]
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+    with worker_pool(1, engine=local, limits=Limits(PATIENCE)) as pool:
         assert list(pool.map(tasks.die_at_first, given)) == deaths
 
 
-def test_a_worker_that_leaks_is_replaced_between_tasks(engine: str) -> None:
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE, memory=512)) as pool:
-        processes = list(pool.map(tasks.leak, [110] * 20))
-    changes = [before != after for before, after in pairwise(processes)]
-    assert 3 <= sum(changes) <= 6  # after five tasks, and one that was sent before the fifth had ended
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE, memory=512)) as pool:
-        assert len(set(pool.map(tasks.leak, [0] * 20))) == 1
+def test_a_worker_that_leaks_is_replaced_between_tasks(local: str) -> None:
+    with worker_pool(1, engine=local, limits=Limits(PATIENCE, memory=160)) as pool:
+        processes = list(pool.map(tasks.leak, [40] * 12))
+        assert 2 <= sum(before != after for before, after in pairwise(processes)) <= 4
+        assert len(set(pool.map(tasks.leak, [0] * 12))) == 1
 
 
 def test_what_a_task_prints_and_reads_is_not_the_pools(engine: str) -> None:
     with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
         assert list(pool.map(tasks.flood, range(20))) == list(range(20))
         assert pool.submit(tasks.read_input, 1).result() == ""
+
+
+def test_a_worker_whose_pool_is_gone_ends_without_a_message() -> None:
+    ours, theirs = Pipe()
+    command = [sys.executable, "-c", f"from proof_r1_formal.workers.worker import main; main({theirs.fileno()})"]
+    with theirs, ours:
+        ours.send_bytes(b"???")  # cannot be read, so the worker replies at once
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE)
+    with process:
+        assert process.communicate()[1] == b""
+    assert process.returncode == 0
+
+
+class Deathless:
+    """A worker in this process, of which nobody learns that it was killed while it was idle, as on Ray."""
+
+    def call(self, function: Function, task: Any, timeout: float | None) -> Reply:
+        return run(function, task)
+
+    def is_alive(self) -> bool:
+        return True
+
+    def kill(self) -> None:
+        pass
+
+    close = kill
+
+
+def test_every_idle_worker_ends_with_its_pool(local: str) -> None:
+    for _ in range(20):
+        pool = Pool(Backend(Deathless, 1, None), 4, Limits())
+        pool.start()
+        assert pool.submit(tasks.refuse, 1).result() == 1
+        pool.close()
 
 
 # -- wrong use --------------------------------------------------------------------------------------------------------
@@ -173,6 +235,27 @@ def test_workers_that_do_not_start(engine: str) -> None:
         list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.refuse_to_start))
     with pytest.raises(NoWorkerError, match=r"^no worker can be started: .* died"):
         list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.die_at_start))
+
+
+def test_where_no_worker_starts_any_more_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "PAUSE", 0.01)
+    with worker_pool(1, limits=Limits()) as pool:
+        process = pool.submit(tasks.work, 1).result().process
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", "/no/such/python")
+            replies = [pool.submit(tasks.work, number) for number in range(3)]
+            os.kill(process, signal.SIGKILL)
+            replies.append(pool.submit(tasks.work, 3))
+            with pytest.raises(NoWorkerError, match="be started: a worker process cannot be started: No such file"):
+                replies[3].result()
+            assert all(reply.done() for reply in replies)
+        assert pool.submit(tasks.work, 2).result().number == 2
+
+
+def test_what_waits_when_a_pool_is_closed_is_cancelled() -> None:
+    with worker_pool(1, limits=Limits()) as pool:
+        replies = [pool.submit(tasks.hang, 7) for _ in range(3)]
+    assert [reply.cancelled() for reply in replies] == [True] * 3
 
 
 def test_wrong_arguments() -> None:
