@@ -8,6 +8,7 @@
 # make bench DATA=FOLDER    write docs/performance.json: the speed of verification compared with z3py and cvc5
 # make bench-ray            write docs/ray.json: 200,000 completions on a local Ray cluster, with a worker killed twice
 # make audit DATA=FOLDER    write docs/audit.md: the completions of the benchmark data on every installed solver
+# make outputs DATA=FOLDER  write the table of docs/outputs.md: formulas that GPT-4 and Llama wrote for FOLIO
 # make generation DATA=FOLDER  write docs/generation/: generated problems compared with ProverQA
 # make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
 # make pelletier            write docs/pelletier.md: what the engine proves of Pelletier's seventy-five problems
@@ -28,7 +29,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit outputs generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -105,6 +106,9 @@ bench-ray: .venv/.tested
 
 audit: .venv/.tested
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m studies.audit.page $(DATA)
+
+outputs: .venv/.tested
+	$(BIN)/python -m studies.outputs $(DATA)
 
 generation: .venv/.tested
 	$(BIN)/python -m studies.bench.generation $(DATA)
