@@ -52,17 +52,19 @@ BINARY: dict[str, Callable[[bool, bool], bool]] = {
     "and": lambda x, y: x and y, "or": lambda x, y: x or y, "xor": lambda x, y: x != y,
     "implies": lambda x, y: y or not x, "iff": lambda x, y: x == y,
 }
-OUTCOMES = {  # the first of these codes that a step has says what became of it
+FIELDS = ("NOT_AN_OBJECT", "MISSING_FIELD", "EXTRA_FIELD", "DUPLICATE_KEY", "WRONG_TYPE", "NOT_A_LIST",
+          "TOO_MANY_DEPENDENCIES")
+SCHEMA_OUTCOMES = {
     "MALFORMED": "other: malformed summary", "UNPARSABLE_CONCLUSION": "other: unparsable formula",
     "SYMBOL_CLASH": "other: unparsable formula", "DUPLICATE_ID": "other: duplicate id",
-    "NOT_AN_OBJECT": "other: malformed step", "MISSING_FIELD": "other: malformed step",
-    "EXTRA_FIELD": "other: malformed step", "DUPLICATE_KEY": "other: malformed step",
-    "WRONG_TYPE": "other: malformed step", "NOT_A_LIST": "other: malformed step",
-    "TOO_MANY_DEPENDENCIES": "other: malformed step",
+    **dict.fromkeys(FIELDS, "other: malformed step"),
+}
+SEMANTIC_OUTCOMES = {
     "MISSING_DEPENDENCY": "other: missing dependency", "UNTRUSTED_DEPENDENCY": "untrusted dependency",
     "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
 }
-SCHEMA, FORM = set(list(OUTCOMES)[:11]), {"MALFORMED", *list(OUTCOMES)[4:11]}
+OUTCOMES = SCHEMA_OUTCOMES | SEMANTIC_OUTCOMES  # the first of these codes that a step has says what became of it
+SCHEMA, FORM = set(SCHEMA_OUTCOMES), {"MALFORMED", *FIELDS}
 RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED"}
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
@@ -72,7 +74,7 @@ MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound",
             "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 RATES = MEASURES[2:6]
 DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
-           "BINDING_MISMATCH", "BINDING_UNDECIDED", *list(OUTCOMES)[11:]}
+           "BINDING_MISMATCH", "BINDING_UNDECIDED", *SEMANTIC_OUTCOMES}
 # fmt: on
 
 

@@ -25,7 +25,7 @@ from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
 from proof_r1_formal.testing.attack import Attack, ProofFindings
-from proof_r1_formal.testing.findings import F, Search, total
+from proof_r1_formal.testing.search import F, Search, total
 from proof_r1_formal.testing.soundness import Harness, Reproducible, StepFindings, reproducer_paths, write_reproducers
 
 SHOWN = 10

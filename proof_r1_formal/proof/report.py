@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Code(StrEnum):
-    """What a finding is about."""
+    """What a finding is about. ``check_bundle.py`` lists the codes again; slips in data have their own ``Code``."""
 
     # schema
     MALFORMED = "MALFORMED"

@@ -1,4 +1,4 @@
-"""The rule systems of the method, ``TRAIN`` (nine rules) and ``FOLIO`` (those and the quantifier rules), and others.
+"""The rule systems of the method, ``TRAIN`` and ``FOLIO`` (the same and the quantifier rules), and others.
 
 Each is a TOML file; ``train.toml`` and ``folio.toml`` are the examples to follow. A schema is written as ``proof-r1
 rules`` shows it: patterns of principal premises in brackets, then those of minor premises, then the conclusion. It is
@@ -112,6 +112,6 @@ for _name in get_args(RuleSystem):
     _KNOWN[_name] = read_catalogue(_FOLDER / f"{_name}.toml")
 
 TRAIN = _KNOWN["train"]
-"""R_train: the nine rules of training on ProverQA."""
+"""R_train: the rules of training on ProverQA."""
 FOLIO = _KNOWN["folio"]
 """R_folio: R_train and seven rules about quantified formulas."""

@@ -39,7 +39,7 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.testing.findings import Findings, Search
+from proof_r1_formal.testing.search import Findings, Search
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.text.parse import parse_formula
 

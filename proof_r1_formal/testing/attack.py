@@ -33,9 +33,9 @@ from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
 from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
-from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.testing.generate import mapped
+from proof_r1_formal.testing.search import Findings, Search
 
 LIMITS = Limits(steps=400_000, seconds=10.0)
 """Of Z3, for each accepted proof."""

@@ -44,9 +44,9 @@ from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.generate import Generator, numbered
 from proof_r1_formal.testing.non_instances import non_instances
+from proof_r1_formal.testing.search import Findings, Search
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 

@@ -17,7 +17,7 @@ from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
-from proof_r1_formal.testing.findings import total
+from proof_r1_formal.testing.search import total
 from proof_r1_formal.testing.soundness import write_reproducers
 
 FALSE = "the answer is verified, and does not follow"

@@ -14,8 +14,8 @@ from proof_r1_formal.kernel.syntax import Implies, Or, Xor
 from proof_r1_formal.kernel.term import Line
 from proof_r1_formal.testing import attack
 from proof_r1_formal.testing.attack import Attack, ProofFindings, SecondChecker
-from proof_r1_formal.testing.findings import total
 from proof_r1_formal.testing.hostile import capturing_instance
+from proof_r1_formal.testing.search import total
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 

@@ -22,9 +22,9 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from proof_r1_formal.testing.findings import total
 from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
+from proof_r1_formal.testing.search import total
 from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings, write_reproducers
 from proof_r1_formal.text.equivalence import operands
 from proof_r1_formal.text.show import show

@@ -20,11 +20,11 @@ from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
 from proof_r1_formal.text.show import Notation, show
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
-NOTATIONS: tuple[Notation, ...] = get_args(Notation)
+WRITTEN: tuple[Notation, ...] = get_args(Notation)
 
 
 def reads_back(formula: Formula) -> None:
-    for notation in NOTATIONS:
+    for notation in WRITTEN:
         assert parse_formula(show(formula, notation)) is formula
 
 
@@ -238,7 +238,7 @@ def test_the_deepest_formula_works_with_half_the_stack_in_use(text: str) -> None
         if depth:
             return at(depth - 1)
         formula = parse_formula(text)
-        assert all(parse_formula(show(formula, notation)) is formula for notation in NOTATIONS)
+        assert all(parse_formula(show(formula, notation)) is formula for notation in WRITTEN)
         return formula
 
     at(sys.getrecursionlimit() // 3)
@@ -453,7 +453,7 @@ def test_the_documented_number_of_formulas_is_read(shared_data: Path, name: str)
 def test_a_dot_in_a_name_is_not_shown_as_the_end_of_a_binder(name: str) -> None:
     for body in (atom(name, var("x")), atom("P", var("x"), const(name)), atom(name), Eq(const(name), var("x"))):
         formula = ForAll(var("x"), body)
-        for notation in NOTATIONS:
+        for notation in WRITTEN:
             assert parse_formula(show(formula, notation)) is formula
 
 

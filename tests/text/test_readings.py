@@ -21,7 +21,7 @@ from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.readings import RESERVED_WORDS, list_markers
 from proof_r1_formal.text.show import Notation, show
 
-NOTATIONS: tuple[Notation, ...] = get_args(Notation)
+WRITTEN: tuple[Notation, ...] = get_args(Notation)
 SIGNS = "¬∧⊕∨→↔∀∃="
 MARKERS = ("1.", "12)", "a)", "B.", "iv)", "(2)", "(b)", "-", "−", "*", "•", "–")
 TRICKY = (
@@ -73,7 +73,7 @@ def test_a_reserved_word_is_no_predicate_in_any_case(word: str, spelled: object)
 @given(formulas_of(TRICKY, variables=(*TRICKY, "x"), max_size=8))
 def test_names_that_could_be_misread_are_quoted(formula: Formula) -> None:
     """A bound name that a constant has, too, is shown as another one."""
-    for notation in NOTATIONS:
+    for notation in WRITTEN:
         read = parse_formula(show(formula, notation))
         assert alpha_equivalent(read, formula)
         assert show(read, notation) == show(formula, notation)
