@@ -82,10 +82,7 @@ def configured(problems: Path, warmed_up: Path) -> Callable[[Path], Path]:
     """Writes the configuration of two steps from that model to a folder, where the run is, too."""
 
     def written(folder: Path) -> Path:
-        evaluation = folder / "evaluation.jsonl"
-        write_problems(evaluation, islice(read_problems(problems).values(), 16))
         text = (HERE / "run.yaml").read_text().replace("PROBLEMS", str(problems)).replace("MODEL", str(warmed_up))
-        text = text.replace("EVALUATION", str(evaluation))
         file = folder / "config.yaml"
         file.write_text(text.replace("OUTPUT", str(folder / "run")))
         return file

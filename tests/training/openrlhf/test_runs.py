@@ -61,7 +61,7 @@ def stopped(
         )
         while run.poll() is None and "Global step 1:" not in written.read_text():
             time.sleep(0.5)
-        checkpoint = folder / "run" / "checkpoints" / "_actor" / "latest"
+        checkpoint = folder / "run" / "checkpoints" / "_actor" / "latest"  # then comes the evaluation, which is long
         while run.poll() is None and not checkpoint.exists():
             time.sleep(0.5)
         started = [process for process, _ in descendants(run.pid)]
