@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.rewards import RewardName
 
 
+# check_bundle.py lists the codes again; slips in data have a Code of their own, in data.quality
 class Code(StrEnum):
-    """What a finding is about. ``check_bundle.py`` lists the codes again; slips in data have their own ``Code``."""
+    """What a finding is about."""
 
     # schema
     MALFORMED = "MALFORMED"

@@ -79,7 +79,7 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def configured(problems: Path, warmed_up: Path) -> Callable[[Path], Path]:
-    """Writes the configuration of two steps from that model to a folder, where the run is, too."""
+    """Writes the configuration of three steps from that model to a folder, where the run is, too."""
 
     def written(folder: Path) -> Path:
         text = (HERE / "run.yaml").read_text().replace("PROBLEMS", str(problems)).replace("MODEL", str(warmed_up))
