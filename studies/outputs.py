@@ -48,7 +48,7 @@ class Outcome(StrEnum):
     OTHER = "right, from premises that do not suffice in FOLIO's formulas"
     UNCOMPARED = "right, not compared"
     OPEN = "right: Uncertain"
-    UNCONNECTED = "right: Uncertain, about a predicate that no premise has, other than in FOLIO's formulas"
+    UNCONNECTED = "right: Uncertain, about a predicate that FOLIO's premises have and the model's lack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,15 @@ class Output:
 
     Attributes:
         premises: formulas as text.
-        conclusion: likewise; empty if there is none.
-        statement: the conclusion in English.
-        label: id of the right option; None if the statement is none of FOLIO's.
+        conclusion: a formula as text; empty if the output lacks the conclusion of its problem.
+        statement: the conclusion in English, as in FOLIO.
+        label: id of the right option.
     """
 
     premises: tuple[str, ...]
     conclusion: str
     statement: str
-    label: str | None
+    label: str
 
 
 Gold = Mapping[str, Mapping[str, Any]]
@@ -101,12 +101,13 @@ def _formulas(text: str) -> Iterator[str]:
 def linc(path: Path, known: Gold) -> Iterator[Output]:
     """The outputs of a file of LINC: several for each problem, each with pairs of sentences and formulas."""
     for samples in json.loads(path.read_text(encoding="utf-8")):
-        for text in samples:
-            pairs = re.findall(r"TEXT:\s*(.*)\nFOL:\s*(.*)", text) or [("", "")]
-            statement, conclusion = pairs[-1]
-            record = known.get(_key(statement))
-            label = None if record is None else NAMES[record["label"]]
-            yield Output(tuple([formula for _, formula in pairs[:-1]]), conclusion, statement, label)
+        parts = [re.findall(r"TEXT:\s*(.*)\nFOL:\s*(.*)", text) for text in samples]
+        record = next(known[_key(pairs[-1][0])] for pairs in parts if pairs and _key(pairs[-1][0]) in known)
+        for pairs in parts:
+            *premises, (statement, conclusion) = pairs or [("", "")]
+            whole = _key(statement) == _key(record["conclusion"])  # else the sample stops before the conclusion
+            formulas = tuple([formula for _, formula in premises])
+            yield Output(formulas, conclusion if whole else "", record["conclusion"], NAMES[record["label"]])
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ class Reader:
         self._oracle = Oracle(Answers(self._solver, tables=True, evidence="checked"))
 
     def outcome(self, output: Output) -> Outcome:
-        """What becomes of an output whose label is known."""
+        """What becomes of an output."""
         try:
             premises, goal = _read(output.premises, output.conclusion)
         except ProofR1Error:
@@ -193,12 +194,12 @@ SETS: Final = {
 
 
 def counts(data: Path, name: str) -> Counter[Outcome]:
-    """How many outputs of a set have each outcome; those without a label are left out."""
+    """How many outputs of a set have each outcome."""
     known = gold(data)
     reader = Reader(known)
     path = data / SETS[name]
     outputs = linc(path, known) if path.name.startswith("linc") else logic_lm(path)
-    return Counter(reader.outcome(output) for output in outputs if output.label is not None)
+    return Counter(map(reader.outcome, outputs))
 
 
 def table(found: Mapping[str, Counter[Outcome]]) -> str:

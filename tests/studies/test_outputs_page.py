@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN
-from studies.outputs import PAGE, Outcome, Output, Reader, counts
+from studies.outputs import PAGE, Outcome, Output, Reader, counts, linc
 
 THEIRS = {
     "tomisapet": {
@@ -40,6 +41,18 @@ def test_the_outcome_of_an_output(
     premises: tuple[str, ...], conclusion: str, statement: str, label: str, outcome: Outcome
 ) -> None:
     assert Reader(THEIRS).outcome(Output(premises, conclusion, statement, label)) is outcome
+
+
+def test_a_sample_that_stops_before_the_conclusion_has_none(tmp_path: Path) -> None:
+    whole = f"TEXT:\tTom is a cat.\nFOL:\t{TOM}\nTEXT:\tTom is a pet.\nFOL:\tPet(tom)\n"
+    file = tmp_path / "linc.json"
+    file.write_text(json.dumps([["", whole.partition("TEXT:\tTom is a pet")[0], whole]]))
+    record = THEIRS["tomisapet"] | {"conclusion": "Tom is a pet.", "label": "True"}
+    found = list(linc(file, {"tomisapet": record}))
+    assert [one.conclusion for one in found] == ["", "", "Pet(tom)"]
+    assert {(one.statement, one.label) for one in found} == {("Tom is a pet.", GOAL_TRUE)}
+    reader = Reader({"tomisapet": record})
+    assert [reader.outcome(one) for one in found] == [Outcome.UNREAD, Outcome.UNREAD, Outcome.WRONG]
 
 
 @pytest.mark.shared
