@@ -78,7 +78,7 @@ class Training:
     def run(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one."""
         from proof_r1_formal.integrations.trl_run import read_run, train
-        from studies.pretrained.attention import register, score_labels_only
+        from studies.pretrained.cpu import register, score_labels_only
 
         register()
         score_labels_only()

@@ -21,7 +21,7 @@ from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.proof.report import TraceReport
-from studies.pretrained.attention import GROUPED, register
+from studies.pretrained.cpu import GROUPED, register
 
 SAMPLES = 2
 """Answers to each problem."""

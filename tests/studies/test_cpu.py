@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 from trl.trainer import utils
 
-from studies.pretrained.attention import register, score_labels_only
+from studies.pretrained.cpu import register, score_labels_only
 
 
 def tiny(keys: int) -> Any:
