@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -82,11 +83,16 @@ def soundness(
         raise typer.Exit(1)
 
 
-def _show_steps(found: StepFindings, title: str) -> None:
-    table = new_table(title, "kind", "examples", "accepted")
-    for kind, count in sorted(found.examples.items()):
-        table.add_row(Text(kind), str(count), str(found.accepted[kind]))
+def _show_kinds(heads: tuple[str, str, str, str], examples: Counter[str], accepted: Counter[str]) -> None:
+    """A table of the examples of each kind, and of those that were accepted; its title and columns have the heads."""
+    table = new_table(*heads)
+    for kind, count in sorted(examples.items()):
+        table.add_row(Text(kind), str(count), str(accepted[kind]))
     OUT.print(table)
+
+
+def _show_steps(found: StepFindings, title: str) -> None:
+    _show_kinds((title, "kind", "examples", "accepted"), found.examples, found.accepted)
     write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
     write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
     if found.certified:
@@ -97,10 +103,7 @@ def _show_steps(found: StepFindings, title: str) -> None:
 
 
 def _show_answers(answered: AnswerFindings) -> None:
-    table = new_table("Answers", "kind", "traces", "verified")
-    for kind, count in sorted(answered.examples.items()):
-        table.add_row(Text(kind), str(count), str(answered.verified[kind]))
-    OUT.print(table)
+    _show_kinds(("Answers", "kind", "traces", "verified"), answered.examples, answered.verified)
     results = ", ".join(f"{count} {result}" for result, count in sorted(answered.rechecked.items()))
     write(f"Z3 on the verified answers: {results}")
     for failure in answered.failures[:SHOWN]:
@@ -109,10 +112,7 @@ def _show_answers(answered: AnswerFindings) -> None:
 
 
 def _show_proofs(forged: ProofFindings) -> None:
-    table = new_table("Forged proofs", "last line", "proofs", "accepted")
-    for kind, count in sorted(forged.examples.items()):
-        table.add_row(Text(kind), str(count), str(forged.accepted[kind]))
-    OUT.print(table)
+    _show_kinds(("Forged proofs", "last line", "proofs", "accepted"), forged.examples, forged.accepted)
     write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))
     for failure in forged.failures[:SHOWN]:
         write(failure.problem)

@@ -250,13 +250,10 @@ def _proof(
     if step.rule and action.rule is not None:
         rule = verifier.rules.find(action.rule, aliases=verifier.aliases)
         assert rule is not None
-        match verifier.match_rule(rule.name, dependencies, conclusion, terminal=step.terminal, budget=verifier.oracle)[
-            0
-        ]:
-            case Match() as matched:
-                proof = instance_proof(matched, dependencies, conclusion)
-                if proof is not None:
-                    return proof
+        unlimited = verifier.oracle
+        matched, _ = verifier.match_rule(rule.name, dependencies, conclusion, terminal=step.terminal, budget=unlimited)
+        if isinstance(matched, Match) and (proof := instance_proof(matched, dependencies, conclusion)) is not None:
+            return proof
     match verifier.oracle.justify(dependencies, conclusion).answer:
         case Entailed(proof):
             return proof

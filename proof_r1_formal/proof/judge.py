@@ -107,8 +107,11 @@ class Judge:
         return context
 
     def inquiry(self) -> Oracle:
-        """An oracle with a budget of its own, for what the verification of a trace does not ask: what would repair a
-        step, which rule it is an instance of, which proof to show. No verdict depends on it."""
+        """An oracle with a budget of its own, for the questions about a trace that its verification does not ask.
+
+        Which dependency would repair a step? Which rule is it an instance of? Which proof can be shown? No verdict
+        depends on the answers.
+        """
         return self.oracle.metered(INQUIRY_STEPS, "inquiry")
 
     def rule_of(self, action: Action) -> Rule | None:
