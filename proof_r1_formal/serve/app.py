@@ -41,8 +41,8 @@ from proof_r1_formal.serve.messages import (
     VerifyManyRequest,
     VerifyReply,
     VerifyRequest,
-    converted,
-    decoded,
+    read_message,
+    to_message,
 )
 from proof_r1_formal.serve.openrlhf import completion_of, reply
 from proof_r1_formal.version import __version__
@@ -153,8 +153,8 @@ class _Service:
         """Read a request, and reply."""
         self.check(request)
         async with self._bodies.read(request) as content:
-            options = converted(_parameters(request), exchange.options)
-            body = await exchange.answer(decoded(content, exchange.request), options)
+            options = to_message(_parameters(request), exchange.options)
+            body = await exchange.answer(read_message(content, exchange.request), options)
         return Response(body, media_type="application/json")
 
     async def verify(self, asked: VerifyRequest, _: NoOptions) -> bytes:

@@ -219,7 +219,7 @@ class Client:
         """The status and the content of a reply.
 
         Raises:
-            ServiceError: there is no reply in time, or no way to the service.
+            ServiceError: the service cannot be reached, or did not reply in time.
             ConnectionRefusedError: nothing listens there.
         """
         host, port = self.address

@@ -93,7 +93,7 @@ def certify(record: str, completion: str, *, rules: RuleSystem, by_kernel: bool,
     """A :class:`~proof_r1_formal.serve.messages.CertifyReply`.
 
     Raises:
-        RefusalError: 501, a kernel is asked for and there is none.
+        RefusalError: 501: the request asks for Lean's kernel, and Lean is not installed.
     """
     check_actions(completion, most)
     kernel = _kernel() if by_kernel else None

@@ -227,7 +227,7 @@ class RefusalError(ProofR1Error):
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
+def read_message(content: bytes | bytearray, kind: type[_T]) -> _T:
     """The message in a body; its strings may hold halves of surrogate pairs, as a completion may.
 
     Raises:
@@ -235,16 +235,16 @@ def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
     """
     try:
         found = json.loads(content.decode(), object_pairs_hook=_without_repeats, parse_constant=_no_constant)
-        return converted(found, kind)
+        return to_message(found, kind)
     except (ValueError, RecursionError) as error:
         raise RefusalError(400, "bad_request", f"the body is not JSON: {error}") from None
 
 
-def converted(value: object, kind: type[_T]) -> _T:
+def to_message(value: object, kind: type[_T]) -> _T:
     """The message that a value is.
 
     Raises:
-        RefusalError: 422, it is none; with what was expected.
+        RefusalError: 422: the value does not have the fields of this message. The refusal says what was expected.
     """
     try:
         return msgspec.convert(value, kind)

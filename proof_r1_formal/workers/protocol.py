@@ -68,7 +68,7 @@ class Worker(Protocol):
         """Have it run a function on a task.
 
         Raises:
-            TimeoutError: there is no reply after so many seconds.
+            TimeoutError: the worker did not reply within ``timeout`` seconds.
             LostWorkerError: the worker died.
             Exception: the task cannot be sent.
         """
