@@ -1,6 +1,6 @@
 """The runs of the study: warm-ups, arms and scores, each when what it starts from is there.
 
-    python -m studies.pretrained.run FOLDER
+    python -m studies.pretrained.run FOLDER [THREADS]
 
 does what is left and can be done now, one job after another; ``PLAN.md`` says why these. A job that was killed resumes
 from its last checkpoint. Two processes may work on one folder: each takes jobs that the other has not taken. FOLDER is
@@ -200,7 +200,7 @@ def _scores(folder: Path, training: Training) -> Iterator[Job]:
 def main() -> None:
     """Do jobs until none is left that no other process has taken."""
     folder = Path(sys.argv[1])
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     while (taken := _take(folder)) is not None:
         job, lock = taken
         with lock:
