@@ -33,9 +33,7 @@ COMMANDS: Final = {
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
     "grammar": ("decoding", "Write the grammar of answers to one problem."),
-    "sample": ("models", "Ask a model to solve problems."),
     "best": ("evaluation", "Select one completion per problem by evidence, or by vote."),
-    "review": ("review", "Ask a model to judge steps; compare it with the verdicts."),
     "train": ("training", "Train a model by a method on problems."),
     "soundness": ("soundness", "Search for invalid steps that the verifier accepts."),
     "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
@@ -48,14 +46,11 @@ COMMANDS: Final = {
 GROUPS: Final = {
     "Verify": ("verify", "show", "evaluate", "report", "certify"),
     "Data": ("parse", "translate", "generate", "prove", "export"),
-    "Models": ("prompt", "grammar", "sample", "best", "review", "train"),
+    "Models": ("prompt", "grammar", "best", "train"),
     "Trust": ("soundness", "theories", "rules", "doctor"),
     "Service": ("serve",),
 }
 """Heading in the help -> the commands under it."""
-
-RESUMING: Final = {"sample", "review"}
-"""The commands that store every reply of a model; those that write lines say themselves what they keep."""
 
 _METAVARS: Final = {"path": "PATH", "int": "N", "int range": "N", "float range": "X", "str": "TEXT", "choice": "NAME"}
 """Type of an option -> what its help calls the value."""
@@ -113,8 +108,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            resumes = ctx.invoked_subcommand in RESUMING
-            sys.stderr.write(f"interrupted{'; repeat the command to resume' if resumes else ''}\n")
+            sys.stderr.write("interrupted\n")
             raise typer.Exit(130) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

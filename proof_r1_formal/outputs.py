@@ -95,8 +95,8 @@ def write_output(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def open_to_append(path: Path) -> BinaryIO:
-    """The file at a path, made if need be, to be read and appended to. No other run opens it until it is closed.
+def open_alone(path: Path) -> BinaryIO:
+    """The file at a path, made if need be, to read and append to. No other run opens it in this way until it is closed.
 
     Raises:
         DataError: the path leads to a stream, another run has the file open, or see :func:`check_output`.
@@ -162,7 +162,7 @@ class LineFile:
             partial = target.with_name(f".{target.name}.{key or os.getpid()}.partial")
             file = _locked(partial, path)
             try:
-                done, size = whole_lines(partial, read) if key else (0, 0)
+                done, size = _whole_lines(partial, read) if key else (0, 0)
                 file.truncate(size)
             except BaseException:
                 file.close()
@@ -203,7 +203,7 @@ class LineFile:
                 self._file.close()
 
 
-def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
+def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
     """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count.
 
     Args:

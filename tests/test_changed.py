@@ -21,8 +21,8 @@ def test_a_test_is_its_own_and_a_fixture_is_of_those_beside_it() -> None:
     assert files_of(ROOT, ["tests/text/test_parse.py", "README.md", "tests/text/test_deleted.py"]) == [
         "tests/text/test_parse.py"
     ]
-    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "models").glob("test_*.py")}
-    assert set(files_of(ROOT, ["tests/models/scripted.py"])) == beside
+    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "integrations").glob("test_*.py")}
+    assert set(files_of(ROOT, ["tests/integrations/trl_rank.py"])) == beside
 
 
 def test_what_differs_is_committed_edited_or_new(tmp_path: Path) -> None:

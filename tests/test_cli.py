@@ -394,15 +394,12 @@ def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str,
     assert "Traceback" not in result.stderr
 
 
-def test_a_port_in_use_and_a_missing_url_are_told(tmp_path: Path) -> None:
+def test_a_port_in_use_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
         port = used.getsockname()[1]
         result = run("serve", "--port", f"{port}")
     reason = f"error: port {port} of 127.0.0.1 cannot be used: Address already in use. Choose another with --port"
     assert (result.returncode, result.stderr.startswith(reason), result.stderr.count("\n")) == (2, True, 1)
-    result = run("sample", "-p", str(PROBLEMS), "--model", "gpt-4o", "-o", str(tmp_path / "out.jsonl"))
-    assert result.returncode == 2
-    assert "--model https://HOST/v1 --name gpt-4o" in result.stderr
 
 
 def test_debug_shows_where_an_error_comes_from() -> None:
@@ -653,9 +650,7 @@ READING: dict[str, tuple[str, ...]] = {
     "report": ("-c", "C", "-o", "out"),
     "certify": ("-c", "C", "--kernel", "none", "--bundle", "out"),
     "export": ("-c", "C", "--to", "tptp", "-o", "out"),
-    "review": ("-c", "C", "--model", "http://127.0.0.1:9/v1", "--name", "m", "-o", "out", "--attempts", "1"),
     "prove": ("-o", "out"),
-    "sample": ("--command", "cat", "--k", "1", "-o", "out"),
     "translate": ("-o", "out"),
 }
 """Commands that read many records -> their other options."""

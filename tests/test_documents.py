@@ -53,12 +53,8 @@ NOT_RUN = {
     ): "takes hours; tests/integrations/test_trl_run.py runs such files on a small model",
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",
-    ("decoding.md", "proof-r1 sample"): "wants a model; tests/models has one",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluation/test_evaluation_commands.py runs a study",
-    ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluation/test_evaluation_commands.py has one",
-    ("models.md", "proof-r1 sample --problems P.jsonl --command"): "tests/models/test_command_agent.py runs programs",
-    ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
     ("paper.md", "python -m studies"): "wants the datasets; tests/studies/test_paper_splits.py has them",
 }
 """Blocks that nothing can run: page and beginning -> why."""

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import read_completions
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data.completions import Completion
-from tests.models.scripted import Script, saying, serving
 from tests.notebook import executed
 from tests.patience import PATIENCE
 
@@ -64,28 +61,6 @@ def test_generate_and_certify(lean: LeanKernel, tmp_path: Path) -> None:
     lines = run("generate_and_certify.py", str(tmp_path), folder=tmp_path).splitlines()
     assert [line.rpartition(": ")[2] for line in lines] == ["accepted"] * 3
     assert len(list(tmp_path.glob("*.lean"))) == 3
-
-
-def test_evaluate_endpoint(tmp_path: Path) -> None:
-    pytest.importorskip("openai")
-    [known] = [
-        one
-        for one in read_completions(EXAMPLES / "completions.jsonl")
-        if isinstance(one, Completion) and (one.problem_id, one.sample) == ("garden/1", 0)
-    ]
-    with serving(Script(lambda _: saying(known.completion))) as url:
-        lines = run("evaluate_endpoint.py", url, "tiny", folder=tmp_path).splitlines()
-    assert lines[0] == "garden/1 right verified=True"
-    assert "Avg@1" in lines[-1] or any(line.startswith("Avg") for line in lines)
-
-
-def test_evaluate_endpoint_without_its_arguments_shows_its_use() -> None:
-    pytest.importorskip("openai")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "evaluate_endpoint.py"], capture_output=True, check=False, text=True
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("Ask a model behind an OpenAI-compatible endpoint")
 
 
 def test_the_notebook_holds_what_its_cells_give(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.cli import COMMANDS
-from tests.environments import EXTRAS, ROOT, installed, linked
-from tests.models.scripted import Script, saying, serving
+from tests.environments import EXTRAS, installed, linked
 from tests.patience import PATIENCE
 
 HELP = """
@@ -24,7 +23,6 @@ for name in cli.COMMANDS:
         print(name, "does not show its help", file=sys.stderr)
         print_exc()
 """
-PROBLEMS = str(ROOT / "examples" / "problems.jsonl")
 
 
 def run(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
@@ -57,26 +55,20 @@ def test_every_command_shows_its_help_after_pip(extra: str, tmp_path: Path) -> N
 
 
 def test_an_environment_holds_what_its_extras_need_alone(tmp_path: Path) -> None:
-    code = "import importlib.util as u; print(*[m for m in ('lark', 'openai', 'numpy') if u.find_spec(m)])"
+    code = "import importlib.util as u; print(*[m for m in ('lark', 'starlette', 'numpy') if u.find_spec(m)])"
     found = {}
-    for extra in ("", "models"):
+    for extra in ("", "serve"):
         folder = tmp_path / (extra or "alone")
         folder.mkdir()
         found[extra] = run(linked(folder, extra), "python", "-c", code).stdout.split()
-    assert found == {"": ["lark"], "models": ["lark", "openai"]}
+    assert found == {"": ["lark"], "serve": ["lark", "starlette"]}
 
 
-@pytest.mark.parametrize("command", ["sample", "review"])
-def test_an_endpoint_needs_the_extra_models_alone(command: str, tmp_path: Path) -> None:
-    arguments = ["--problems", PROBLEMS, "--out", str(tmp_path / "out")]
-    if command == "review":
-        arguments += ["--completions", str(ROOT / "examples" / "completions.jsonl"), "--n", "1"]
-    for name in ("alone", "with"):
-        (tmp_path / name).mkdir()
-    with serving(Script(lambda _: saying('{"verdict": "valid", "reason": ""}'))) as url:
-        refused = run(linked(tmp_path / "alone"), "proof-r1", command, "--model", url, *arguments)
-        done = run(linked(tmp_path / "with", "models"), "proof-r1", command, "--model", url, *arguments)
+@pytest.mark.parametrize(
+    ("command", "extra"), [(("serve",), "serve"), (("train", "--config", "training/configs/paper.yaml"), "train")]
+)
+def test_a_command_names_the_extra_that_it_needs(command: tuple[str, ...], extra: str, tmp_path: Path) -> None:
+    refused = run(linked(tmp_path), "proof-r1", *command)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: ")
-    assert "pip install 'proof-r1-formal[models]'" in refused.stderr
-    assert done.returncode == 0, done.stderr
+    assert f"pip install 'proof-r1-formal[{extra}]'" in refused.stderr

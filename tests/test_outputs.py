@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.cli import main
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.outputs import LineFile, check_output, open_to_append, output, write_output
+from proof_r1_formal.outputs import LineFile, check_output, open_alone, output, write_output
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 INPUTS = ("--problems", "P", "--completions", "C")
-MODEL = ("--model", "http://localhost:9/v1")
 
 READING = {
     "verify": ("verify", *INPUTS, "--out", "OUT"),
@@ -37,7 +36,6 @@ READING = {
     "evaluate --markdown": ("evaluate", *INPUTS, "--markdown", "OUT"),
     "evaluate --latex": ("evaluate", *INPUTS, "--latex", "OUT"),
     "evaluate --diagnosis": ("evaluate", *INPUTS, "--diagnosis", "OUT"),
-    "sample": ("sample", "--problems", "P", *MODEL, "--out", "OUT"),
 }
 """The commands that write one file made from others."""
 FILES = READING | {
@@ -50,9 +48,8 @@ FOLDERS = {
     "certify": ("certify", *INPUTS, "--kernel", "none", "--out", "OUT"),
     "evaluate --csv": ("evaluate", *INPUTS, "--csv", "OUT"),
     "evaluate --plots": ("evaluate", *INPUTS, "--plots", "OUT"),
-    "review": ("review", *INPUTS, *MODEL, "--out", "OUT"),
 }
-STREAMED = {name: command for name, command in FILES.items() if name not in ("verify --cache", "sample")}
+STREAMED = {name: command for name, command in FILES.items() if name != "verify --cache"}
 """The commands whose output may be a stream."""
 
 
@@ -148,12 +145,6 @@ def test_a_folder_that_cannot_be_made_is_refused(
 def test_two_outputs_are_not_one_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     command = ("evaluate", *INPUTS, "--json", "OUT", "--latex", "OUT")
     assert "two outputs" in refused(command, "out", monkeypatch, capfd)
-
-
-def test_completions_that_are_sampled_need_a_file(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert "must be a regular file" in refused(FILES["sample"], "-", monkeypatch, capfd)
 
 
 @pytest.mark.parametrize("name", ["verify", "evaluate --json", "best"])
@@ -311,8 +302,8 @@ def test_lines_to_a_stream_and_from_a_stream_are_not_resumed() -> None:
 
 def test_what_is_read_again_is_no_stream() -> None:
     with pytest.raises(DataError, match="not a regular file"):
-        open_to_append(Path("/dev/null"))
-    with open_to_append(Path("kept")) as file:
+        open_alone(Path("/dev/null"))
+    with open_alone(Path("kept")) as file:
         file.write(b"1")
     check_output(Path("kept"), inputs=[Path("P"), Path("missing")])
 
@@ -455,8 +446,8 @@ def test_runs_with_other_settings_write_whole_files() -> None:
     assert new_files().keys() == {"out"}
 
 
-def opened_to_append() -> None:
-    with open_to_append(Path("kept")):
+def opened_alone() -> None:
+    with open_alone(Path("kept")):
         pass
 
 
@@ -465,10 +456,10 @@ def opened_for_lines() -> None:
         file.append_line(b"1")
 
 
-@pytest.mark.parametrize("opened", [opened_to_append, opened_for_lines])
+@pytest.mark.parametrize("opened", [opened_alone, opened_for_lines])
 def test_what_the_system_says_about_locks(opened: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_to_append(Path("kept")), pytest.raises(DataError, match=f"kept: {REFUSED}"):
-        open_to_append(Path("kept"))
+    with open_alone(Path("kept")), pytest.raises(DataError, match=f"kept: {REFUSED}"):
+        open_alone(Path("kept"))
     for number, reason in [(errno.ENOLCK, ""), (errno.ENOSYS, ""), (errno.EOPNOTSUPP, ""), (errno.EIO, "output error")]:
 
         def fails(_file: object, _operation: int, number: int = number) -> None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from proof_r1_formal.decoding.guide import END, Guide, Kept, TakenBack, Watch
 from proof_r1_formal.decoding.masks import DecodingError, Mask, mask_tokens
-from proof_r1_formal.decoding.trial import Trial
+from proof_r1_formal.proof.report import Code
 
 if TYPE_CHECKING:
     import torch
@@ -51,6 +51,21 @@ class DecodingRequest:
     seed: int
     budget: int
     beam: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A step that was taken back.
+
+    Attributes:
+        text: of the step, and what the last token wrote after it.
+        tokens: that it took.
+        findings: why it failed.
+    """
+
+    text: str
+    tokens: int
+    findings: tuple[Code, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.scoring import Row
-from proof_r1_formal.models.chat import Message
-from proof_r1_formal.models.prompts import messages, text_prompt
+from proof_r1_formal.models.prompts import Message, messages, text_prompt
 from proof_r1_formal.proof.report import TraceReport, encode
 from proof_r1_formal.proof.trajectory import completion, summary
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue

@@ -1,34 +1,44 @@
 """An evaluation of Inspect: problems as samples, the verifier as scorer, the rates of steps as metrics.
 
 ``inspect eval proof_r1_formal/proof -T problems=FILE`` runs it. A sample is a problem with the messages that ask for a
-proof. Its score has the answer's verdicts as values and the findings as explanation. Importing this module requires
-``inspect_ai``.
+proof. Its score has the answer's verdicts as values and the findings as explanation.
+``python -m proof_r1_formal.integrations.inspect LOG… > completions.jsonl`` writes the answers of logs as completions,
+for the commands of this package. Importing this module requires ``inspect_ai``.
 """
 
 from __future__ import annotations
 
+import argparse
+import logging
 import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import anyio.to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import HeadlineMetric
+from inspect_ai.log import HeadlineMetric, read_eval_log_samples
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
-from inspect_ai.solver import TaskState, generate
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from proof_r1_formal.data.completions import Completion, Cost, encode
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
 from proof_r1_formal.integrations.evaluations import problem_of, require_one_of, shared_verifier, usable_problems
 from proof_r1_formal.models.prompts import PromptSet, messages
+from proof_r1_formal.models.repair import complaint, needs_repair
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+
+LOG = logging.getLogger(__name__)
 
 Parts: TypeAlias = dict[str, Part]
 """What a sample adds to the sums of scores, by the score's name."""
@@ -40,6 +50,15 @@ RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measu
 UNCERTAIN = "Uncertain right"
 """The share of right answers where the label is Uncertain; these samples are in no other score."""
 
+Server: TypeAlias = Literal["vllm", "llama.cpp", "sglang"]
+"""A program that serves models and holds their answers to a grammar in GBNF."""
+_GRAMMAR_FIELDS: Mapping[Server, Callable[[str], Mapping[str, object]]] = {
+    "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+    "llama.cpp": lambda grammar: {"grammar": grammar},
+    "sglang": lambda grammar: {"ebnf": grammar},
+}
+"""The fields of a request that has a grammar."""
+
 
 @task
 def proof(
@@ -48,6 +67,8 @@ def proof(
     prompts: PromptSet = "default",
     thinking: Thinking = "explicit",
     strict: bool = False,
+    turns: int = 1,
+    constrain: Server | None = None,
 ) -> Task:
     """Prove the right option of each problem.
 
@@ -56,18 +77,21 @@ def proof(
         rules: name of the rule catalogue.
         prompts, thinking: see :func:`~proof_r1_formal.models.prompts.messages`.
         strict: whether a problem that cannot be used is an error; otherwise a warning counts and names it.
+        turns, constrain: see :func:`prove`.
 
     Raises:
         ProofR1Error: the file or a problem cannot be used, or an argument has an unknown value.
     """
     require_one_of(get_args(PromptSet), prompts=prompts)
     require_one_of(get_args(Thinking), thinking=thinking)
+    if constrain is not None:
+        require_one_of(get_args(Server), constrain=constrain)
     found = usable_problems(problems, strict=strict)
     samples = [_sample(problem, rules, prompts, thinking) for problem in found.values()]
     dataset = MemoryDataset(samples, name=Path(problems).stem, location=problems)
     return Task(
         dataset=dataset,
-        solver=generate(),
+        solver=prove(rules, turns=turns, constrain=constrain),
         scorer=verifier(rules),
         headline_metric=HeadlineMetric(score="right", metric="mean"),
         metadata={"left_out": len(found.rejected)},
@@ -79,6 +103,35 @@ def _sample(problem: Problem, rules: RuleSystem, prompts: PromptSet, thinking: T
     chat: list[ChatMessage] = [ChatMessageSystem(content=system["content"]), ChatMessageUser(content=user["content"])]
     metadata = {"difficulty": problem.difficulty, "problem": to_json(problem)}
     return Sample(id=problem.id, input=chat, target=problem.answer or "", metadata=metadata)
+
+
+@solver
+def prove(rules: RuleSystem = "train", *, turns: int = 1, constrain: Server | None = None) -> Solver:
+    """Ask for a proof, and again while a check fails.
+
+    Args:
+        rules: name of the rule catalogue.
+        turns: the most answers to a problem. Before each but the first, the model reads the findings on the last one.
+            They do not say which option is right.
+        constrain: what serves the model, if it is to hold answers to the grammar of the problem.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        problem = problem_of(state.metadata["problem"])
+        fields = None
+        if constrain is not None:
+            grammar = completion_grammar(problem, catalogue(rules)).to_gbnf(thoughts=True)
+            fields = dict(_GRAMMAR_FIELDS[constrain](grammar))
+        state = await generate(state, extra_body=fields)
+        for _ in range(1, turns):
+            report = await anyio.to_thread.run_sync(_verify, rules, problem, state.output.completion, state.epoch - 1)
+            if not needs_repair(report):
+                break
+            state.messages.append(ChatMessageUser(content=complaint(report)))
+            state = await generate(state, extra_body=fields)
+        return state
+
+    return solve
 
 
 @metric(scores="unreduced")  # a quotient of sums over all epochs, not a mean of quotients
@@ -145,3 +198,40 @@ def _parts(problem: Problem, report: TraceReport) -> tuple[Parts, str | None]:
 
 def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -> TraceReport:
     return shared_verifier(rules).verify(problem, completion, sample=sample)
+
+
+# -- logs -------------------------------------------------------------------------------------------------------------
+
+
+def completions(log: Path | str) -> Iterator[Completion]:
+    """The answers of a log, in its order, each with what it cost. A warning names each sample without an answer.
+
+    Args:
+        log: a file that an evaluation with :func:`proof` wrote, complete or not.
+    """
+    for sample in read_eval_log_samples(log, all_samples_required=False, exclude_fields={"events", "store"}):
+        number = sample.epoch - 1
+        if sample.error is not None:
+            LOG.warning("%s: problem %s, sample %d has no answer: %s", log, sample.id, number, sample.error.message)
+            continue
+        usage = sample.model_usage.values()
+        cost = Cost(
+            tokens=sum(one.output_tokens for one in usage),
+            prompt_tokens=sum(one.input_tokens for one in usage),
+            seconds=sample.working_time,
+            calls=sum(message.role == "assistant" for message in sample.messages),
+        )
+        yield Completion(problem_id=str(sample.id), sample=number, completion=sample.output.completion, cost=cost)
+
+
+def main() -> None:
+    """Write the completions of logs to standard output, a JSON object a line."""
+    parser = argparse.ArgumentParser(prog="python -m proof_r1_formal.integrations.inspect")
+    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help="a log of inspect eval")
+    for log in parser.parse_args().logs:
+        for one in completions(log):
+            sys.stdout.write(encode(one).decode() + "\n")
+
+
+if __name__ == "__main__":
+    main()

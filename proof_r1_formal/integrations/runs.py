@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
 from proof_r1_formal.integrations.evaluations import require_one_of
+from proof_r1_formal.outputs import check_folder, open_alone
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 
@@ -180,10 +180,6 @@ def alone(folder: Path) -> Iterator[None]:
     if os.environ.get("RANK", "0") != "0":
         yield
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "run.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ProofR1Error(f"{folder}: another run uses this folder; choose another output_dir") from error
+    check_folder(folder)
+    with open_alone(folder / "run.lock"):
         yield

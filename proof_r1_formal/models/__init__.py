@@ -1,1 +1,1 @@
-"""Asking models: prompts, endpoints and local models, samples, baseline agents, repair."""
+"""What models read: the messages that ask for a proof, and what is wrong with the proof they wrote."""

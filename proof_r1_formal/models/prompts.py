@@ -9,11 +9,9 @@ format, and the contract describes only the text after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, assert_never
+from typing import Literal, TypeAlias, TypedDict, assert_never
 
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.models.chat import Message
 from proof_r1_formal.models.paper_prompt import paper_contract, paper_question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import Thinking, summary
@@ -21,6 +19,14 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
+
+
+class Message(TypedDict):
+    """A message of a chat, in the format of chat templates and endpoints."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
 
 # -- messages ---------------------------------------------------------------------------------------------------------
 
@@ -137,56 +143,3 @@ def _example(rules: Catalogue) -> Problem:
     inference = ReferenceStep("s1", tuple([p.id for p in premises]), show(true.formula), rule.name)
     binding = ReferenceStep(true.id, (inference.id,), inference.conclusion, GOAL_BINDING)
     return Problem("example", premises, (true, false), true.id, proofs=((inference, binding),))
-
-
-# -- chat templates ---------------------------------------------------------------------------------------------------
-
-
-class ChatTokenizer(Protocol):
-    """The required interface of a tokenizer of ``transformers``."""
-
-    @property
-    def chat_template(self) -> object:
-        """The template, or None."""
-
-    @property
-    def bos_token(self) -> str | None:
-        """The token at the beginning of texts, if there is one."""
-
-    def apply_chat_template(
-        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool, enable_thinking: bool
-    ) -> object:
-        """The chat as one text."""
-
-
-def chat_prompt(tokenizer: ChatTokenizer, chat: Sequence[Message], *, thinking: Thinking = "explicit") -> str:
-    """The text that the model continues.
-
-    If the template has no system role, the contract stands at the beginning of the user's message. Without a template,
-    the messages follow each other, after the tokenizer's first token, if it has one: a base model was trained with it.
-    Encode the text without adding special tokens: it already contains them.
-
-    Args:
-        tokenizer: of the model.
-        chat: the messages.
-        thinking: ``explicit`` turns off the model's own thinking if the template can.
-    """
-    from jinja2 import TemplateError  # it comes with torch, which nothing else here needs
-
-    folded: list[dict[str, str]] = [{"role": "user", "content": "\n\n".join(message["content"] for message in chat)}]
-    if tokenizer.chat_template is None:
-        return f"{tokenizer.bos_token or ''}{folded[0]['content']}\n\n"
-
-    def render(conversation: list[dict[str, str]]) -> str:
-        text = tokenizer.apply_chat_template(
-            conversation, tokenize=False, add_generation_prompt=True, enable_thinking=thinking == "native"
-        )
-        assert isinstance(text, str)  # as it is not to be tokenized
-        return text
-
-    try:
-        text = render([{"role": message["role"], "content": message["content"]} for message in chat])
-    except TemplateError:  # a template refuses a role in no other way
-        return render(folded)
-    complete = all(message["content"] in text for message in chat)
-    return text if complete else render(folded)  # some templates leave out a role in silence

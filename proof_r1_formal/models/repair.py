@@ -1,20 +1,15 @@
-"""Repair: a model sees the errors of its proof, and answers again.
+"""Repair: what a model is told of its proof before it answers again.
 
-In: a problem, a completion and the report on it. Out: the chat that asks for another completion. The model
-sees the findings on each action and, for a step that is not entailed, a structure that satisfies its dependencies but
-not its conclusion. It does not see whether the answer is right.
+In: the report on a completion. Out: a message with the findings on each action and, for a step that is not entailed, a
+structure that satisfies its dependencies but not its conclusion. It does not say whether the answer is right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.models.chat import Message, Model, Sampling
-from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport, model_in_words
 from proof_r1_formal.proof.step import VERIFIED
-from proof_r1_formal.rules.schema import Catalogue
 
 
 def needs_repair(report: TraceReport) -> bool:
@@ -24,37 +19,6 @@ def needs_repair(report: TraceReport) -> bool:
 
 def _chooses_nothing(report: TraceReport) -> bool:
     return any(finding.code is Code.NO_BINDING for finding in report.findings)
-
-
-async def repair(
-    problem: Problem, completion: str, report: TraceReport, model: Model, *, rules: Catalogue, sampling: Sampling
-) -> str:
-    """A new completion, from a prompt with the errors of an earlier one.
-
-    Args:
-        problem: of the completion.
-        completion: the first one.
-        report: on the completion.
-        model: that repairs; it may differ from the first one.
-        rules: that the proof may name.
-        sampling: of the reply.
-
-    Raises:
-        CallError: the model does not reply.
-    """
-    chat = repair_chat(problem, completion, report, rules=rules, sampling=sampling)
-    return (await model.reply(chat, sampling)).text
-
-
-def repair_chat(
-    problem: Problem, completion: str, report: TraceReport, *, rules: Catalogue, sampling: Sampling
-) -> list[Message]:
-    """The chat that asks for another completion; see :func:`repair`."""
-    return [
-        *messages(problem, rules=rules, thinking=sampling.thinking),
-        {"role": "assistant", "content": completion},
-        {"role": "user", "content": complaint(report)},
-    ]
 
 
 def complaint(report: TraceReport) -> str:

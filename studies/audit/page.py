@@ -20,11 +20,11 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import BadLine, numbered_completions
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import ProofR1Error, SolverError
-from proof_r1_formal.evaluation.heatmap import heatmap
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.kernel.answer import Reason
 from proof_r1_formal.text.show import show
 from studies.audit.compare import RATES, Audit, Outcome, Said, compare
+from studies.audit.heatmap import heatmap
 from studies.audit.local_check import Fault
 from studies.bench.traces import Sample, traces_by_kind
 from studies.bench.verification import machine

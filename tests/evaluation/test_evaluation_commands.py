@@ -1,4 +1,4 @@
-"""``evaluate --study``, ``best`` and ``review`` as a user meets them."""
+"""``evaluate --study`` and ``best`` as a user meets them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.models.scripted import Act, Body, Script, saying, serving
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 INPUTS = ("--problems", str(EXAMPLES / "problems.jsonl"), "--completions", str(EXAMPLES / "completions.jsonl"))
@@ -212,39 +210,3 @@ def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None
     )  # entailed in the fewest steps, though under names of wrong rules; 1 is not certified
     assert len(chosen) == len(lines) == 7
     assert "7 certified" in result.stderr
-
-
-def test_review_judges_compares_and_goes_on(tmp_path: Path) -> None:
-    def act(body: Body) -> Act:
-        conclusion = body["messages"][-1]["content"].rpartition("- ")[2]
-        if "Rex" in conclusion and not repaired:
-            return lambda handler: handler.send(400, '{"error": {"message": "too long"}}')
-        return saying('<think>…</think>{"verdict": "valid", "reason": "it follows"}')
-
-    repaired = False
-    script = Script(act)
-    out = tmp_path / "review"
-    with serving(script) as url:
-        command = ("review", *INPUTS, "--model", url, "--n", "20", "--out", str(out))
-        first = run(*command)
-        asked = len(script.asked)
-        assert first.returncode == 1, first.stderr  # some were not judged
-        silent = [one for one in map(json.loads, _lines(out)) if one["judgement"] is None]
-        assert 0 < len(silent) < asked == 20
-        assert all("too long" in one["reason"] for one in silent)
-        repaired = True
-        second = run(*command)
-    assert second.returncode == 0, second.stderr
-    failed = sum(json.loads(line)["judgement"] is None for line in _lines(out))
-    assert failed == 0
-    assert len(script.asked) < 2 * asked
-    judged = [json.loads(line) for line in _lines(out)]
-    agreed = sum(one["verifier"].startswith("entailed") for one in judged)  # the reviewer says valid of everything
-    tables = json.loads((out / "tables.json").read_bytes())
-    raw = tables[0]["rows"][0]["agreement (%)"]
-    assert (raw["numerator"], raw["denominator"]) == (agreed, 20)
-    assert (out / "agreement.svg").read_text(encoding="utf-8").startswith("<svg")
-
-
-def _lines(out: Path) -> list[str]:
-    return (out / "judgements.jsonl").read_text("ascii").splitlines()

@@ -11,19 +11,21 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-integrations")
-pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
+NEEDS = {"verifiers": ("verifiers", "test-integrations"), "Inspect": ("inspect_ai", "test-openrlhf")}
+"""Section -> the library that it needs, and the command that has it."""
 
 
 @pytest.fixture
 def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, tokenizer: Any) -> str:
     """What the code of a section prints, run where the examples are."""
+    module, command = NEEDS.get(request.param, ("datasets", "test-integrations"))
+    pytest.importorskip(module, reason=f"{module} is not installed: make {command}")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "tokenizer.json").write_text(tokenizer.backend_tokenizer.to_str())
     monkeypatch.chdir(tmp_path)

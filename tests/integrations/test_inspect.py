@@ -8,21 +8,25 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proof_r1_formal import read_completions, read_problems, verify_many
+from proof_r1_formal import Problem, read_completions, read_problems, verify, verify_many
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.models.prompts import messages, question
-from tests.models.scripted import Act, Body, Script, serving
+from proof_r1_formal.models.repair import complaint
 from tests.patience import PATIENCE
+from tests.scripted import Act, Body, Script, serving
 
-pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-integrations")
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-openrlhf")
 pytestmark = pytest.mark.integration
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -48,21 +52,31 @@ def asked_in_turn() -> Callable[[str], str]:
 
 
 def evaluated(
-    folder: Path, answer: Callable[[str], str], *, file: Path = EXAMPLES / "problems.jsonl", **more: Any
+    folder: Path,
+    answer: Callable[[str], str],
+    *,
+    file: Path = EXAMPLES / "problems.jsonl",
+    epochs: Any = None,
+    status: str = "success",
+    bodies: list[Any] | None = None,
+    **settings: Any,
 ) -> Any:
-    """The log of an evaluation with the mock model."""
+    """The log of an evaluation with the mock model; ``bodies`` gets the fields that each request would have."""
     from inspect_ai import eval as run
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
     from proof_r1_formal.integrations.inspect import proof
 
-    def reply(asked: list[Any], *_: object) -> ModelOutput:
+    def reply(asked: list[Any], _tools: object, _choice: object, config: GenerateConfig) -> ModelOutput:
+        if bodies is not None:
+            bodies.append(config.extra_body)
         made = ModelOutput.from_content("scripted", answer(asked[-1].text))
         return made.model_copy(update={"usage": ModelUsage()})  # or Inspect would fetch a tokenizer, to count
 
     model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
-    [log] = run(proof(str(file)), model=model, log_dir=str(folder), display="none", **more)
-    assert log.status == "success", log.error
+    task = proof(str(file), **settings)
+    [log] = run(task, model=model, epochs=epochs, log_dir=str(folder), display="none")
+    assert log.status == status, log.error
     return log
 
 
@@ -152,6 +166,75 @@ def test_a_sample_asks_with_the_package_s_messages(log: Any) -> None:
     assert asked == {name: messages(problem) for name, problem in PROBLEMS.items()}
 
 
+# -- turns, grammars and logs -----------------------------------------------------------------------------------------
+
+
+def one_problem(folder: Path) -> tuple[Problem, Path, str]:
+    """A problem, its file and a completion that proves its answer."""
+    problem = PROBLEMS["garden/2"]
+    file = folder / "one.jsonl"
+    file.write_text(to_json(problem) + "\n", encoding="utf-8")
+    return problem, file, answers()["garden/2"][0]
+
+
+def test_a_model_answers_again_while_a_check_fails(tmp_path: Path) -> None:
+    problem, file, right = one_problem(tmp_path)
+    said = iter(["no proof", right])
+    asked: list[str] = []
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return next(said)
+
+    [sample] = evaluated(tmp_path, answer, file=file, turns=3).samples
+    assert asked == [question(problem), complaint(verify(problem, "no proof"))]
+    assert [message.role for message in sample.messages] == ["system", "user", "assistant", "user", "assistant"]
+    assert sample.scores["verifier"].value["rule_verified"] == 1
+
+
+@pytest.mark.parametrize(
+    ("constrain", "field"),
+    [
+        ("vllm", lambda body: body["structured_outputs"]["grammar"]),
+        ("llama.cpp", itemgetter("grammar")),
+        ("sglang", itemgetter("ebnf")),
+    ],
+)
+def test_a_request_has_the_grammar_of_its_problem(tmp_path: Path, constrain: str, field: Callable[[Any], str]) -> None:
+    problem, file, right = one_problem(tmp_path)
+    bodies: list[Any] = []
+    evaluated(tmp_path, lambda _: right, file=file, constrain=constrain, bodies=bodies)
+    assert [field(body) for body in bodies] == [completion_grammar(problem).to_gbnf(thoughts=True)]
+
+
+def test_the_completions_of_a_log_have_the_same_scores(
+    log: Any, scores: dict[Measure, Estimate], tmp_path: Path
+) -> None:
+    """Written by the documented command, read by the package."""
+    command = (sys.executable, "-m", "proof_r1_formal.integrations.inspect", log.location)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
+    (tmp_path / "completions.jsonl").write_bytes(done.stdout)
+    found = [one for one in read_completions(tmp_path / "completions.jsonl") if isinstance(one, Completion)]
+    assert {(one.problem_id, one.sample): one.completion for one in found} == {
+        (name, number): text for name, texts in answers().items() for number, text in enumerate(texts)
+    }
+    assert {one.cost.calls for one in found if one.cost} == {1}
+    assert evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, found)).overall.scores == scores
+
+
+def test_a_sample_without_an_answer_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from proof_r1_formal.integrations.inspect import completions
+
+    _, file, _ = one_problem(tmp_path)
+
+    def fail(_: str) -> str:
+        raise RuntimeError("the model is away")
+
+    log = evaluated(tmp_path, fail, file=file, status="error")
+    assert list(completions(log.location)) == []
+    assert "problem garden/2, sample 0 has no answer: RuntimeError('the model is away')" in caplog.text
+
+
 # -- what is left out -------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +281,7 @@ def test_an_unusable_problem_is_counted_and_named(tmp_path: Path, caplog: pytest
         proof(file, strict=True)
 
 
-@pytest.mark.parametrize("wrong", [{"rules": "none"}, {"prompts": "none"}, {"thinking": "none"}])
+@pytest.mark.parametrize("wrong", [{"rules": "none"}, {"prompts": "none"}, {"thinking": "none"}, {"constrain": "none"}])
 def test_an_unknown_setting_is_refused(wrong: dict[str, Any]) -> None:
     from proof_r1_formal.integrations.inspect import proof
 
@@ -252,7 +335,6 @@ def test_the_command_finds_the_task(tmp_path: Path) -> None:
 
 
 def test_the_command_evaluates_a_server(tmp_path: Path, scores: dict[Measure, Estimate]) -> None:
-    pytest.importorskip("openai", minversion="3.4", reason="Inspect asks servers with openai 3.4; verifiers wants 2")
     answer = asked_in_turn()
 
     def act(body: Body) -> Act:

@@ -22,8 +22,8 @@ from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations import lm_eval as folder
 from proof_r1_formal.models.prompts import contract, question, text_prompt
 from proof_r1_formal.rules.catalogue import catalogue
-from tests.models.scripted import Act, Body, Script, serving
 from tests.patience import PATIENCE
+from tests.scripted import Act, Body, Script, serving
 
 pytest.importorskip("lm_eval", reason="lm-eval is not installed: make test-integrations")
 pytestmark = pytest.mark.integration

@@ -140,7 +140,7 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = train("--config", "warm-up.yaml")
     assert done.returncode == 2
-    assert "another run uses this folder; choose another output_dir" in done.stderr
+    assert "run.lock: another run is writing this file; wait for it, or name another output" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["warm-up", "learn"])

@@ -15,7 +15,7 @@ from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.repair import complaint
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import Scored
-from tests.models.scripted import Act, Body, Script, serving
+from tests.scripted import Act, Body, Script, serving
 
 pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytestmark = pytest.mark.integration

@@ -1,17 +1,14 @@
-"""Prompts: they say what is checked, and every chat template can carry them."""
+"""Prompts: they say what is checked."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
-from tokenizers import Tokenizer, models
-from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import (
     FOLIO,
@@ -28,7 +25,7 @@ from proof_r1_formal import (
 from proof_r1_formal.generate import Thinking, summary
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.models.paper_prompt import option_statement, paper_contract, paper_question
-from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
+from proof_r1_formal.models.prompts import contract, messages, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
 from proof_r1_formal.testing.strategies import formulas, signatures
 
@@ -186,66 +183,3 @@ def test_rules_beyond_the_paper_are_explained() -> None:
     own = replace(TRAIN.rules[0], name="OWN_RULE", meaning="from A, conclude A")
     rules = Catalogue("own", (own,), unchecked=True)
     assert "\n- OWN_RULE: from A, conclude A.\n" in paper_contract(EXAMPLES["garden/1"], rules)
-
-
-# -- chat templates ---------------------------------------------------------------------------------------------------
-
-LOOP = "{% for m in messages %}"
-TEMPLATES = {
-    "roles": LOOP
-    + "<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
-    "no system role": LOOP + "{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
-    "[{{ m.role }}]{{ m.content | trim }}{% endfor %}[model]",
-    "silent about the system": LOOP + "{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% endif %}{% endfor %}",
-    "turns must alternate": LOOP + "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
-    "{{ raise_exception('user and assistant must alternate') }}{% endif %}{{ m.content }}{% endfor %}->",
-    "can turn thinking off": LOOP + "<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
-    "{% if not enable_thinking %}<think>\n\n</think>{% endif %}",
-    "opens the thoughts": LOOP + "<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|><think>",
-}
-
-
-def tokenizer(template: str | None) -> PreTrainedTokenizerFast:
-    make: Callable[..., PreTrainedTokenizerFast] = PreTrainedTokenizerFast  # its constructor has no types
-    made = make(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
-    made.chat_template = template
-    return made
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-@pytest.mark.parametrize("thinking", THINKING)
-def test_every_template_carries_both_messages_in_order(name: str, thinking: Thinking) -> None:
-    chat = messages(EXAMPLES["garden/2"], thinking=thinking)
-    text = chat_prompt(tokenizer(TEMPLATES[name]), chat, thinking=thinking)
-    first, second = [text.index(message["content"]) for message in chat]
-    assert first < second
-    assert text.count("h_goal_uncertain (Uncertain)") == 1
-    last = text[second + len(chat[1]["content"]) :]
-    assert last  # what makes the model answer
-    if name == "can turn thinking off":
-        assert ("</think>" in last) == (thinking == "explicit")
-
-
-def test_without_a_template_the_messages_follow_each_other() -> None:
-    chat = messages(EXAMPLES["garden/2"])
-    assert chat_prompt(tokenizer(None), chat) == f"{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
-
-
-def test_the_token_that_begins_texts_stands_first_once() -> None:
-    made = tokenizer(None)
-    made.add_special_tokens({"bos_token": "<|begin|>"})
-    chat = messages(EXAMPLES["garden/2"])
-    text = chat_prompt(made, chat)
-    assert text == f"<|begin|>{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
-    ids = made.encode(text, add_special_tokens=False)
-    assert ids[0] == made.bos_token_id
-    assert ids.count(made.bos_token_id) == 1
-    made.chat_template = TEMPLATES["roles"]
-    assert not chat_prompt(made, chat).startswith("<|begin|>")  # a template writes its own
-
-
-def test_a_template_that_is_broken_is_told() -> None:
-    from jinja2 import TemplateError
-
-    with pytest.raises(TemplateError, match="never"):
-        chat_prompt(tokenizer("{{ raise_exception('never') }}"), messages(EXAMPLES["garden/2"]))

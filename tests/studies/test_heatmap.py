@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from proof_r1_formal.evaluation.heatmap import heatmap
+from studies.audit.heatmap import heatmap
 
 
 def test_a_heat_map_is_well_formed_and_shows_all_counts() -> None:
