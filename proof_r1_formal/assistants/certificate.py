@@ -16,7 +16,8 @@ from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
-from proof_r1_formal.assistants.lean_term import lean_term, own_name, own_theorems
+from proof_r1_formal.assistants.lean_term import lean_term, own_name
+from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not

@@ -13,7 +13,7 @@ import pytest
 from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep, Style
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.assistants.lean_term import own_theorems
+from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of
 from proof_r1_formal.errors import CatalogueError, DataError
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
