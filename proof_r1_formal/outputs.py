@@ -105,7 +105,7 @@ def open_alone(path: Path) -> BinaryIO:
     if (target := _target(path)) is None:
         raise DataError(str(path), "this is not a regular file, so its contents cannot be reused; name another file")
     with writing(path):
-        return _locked(target, path)
+        return _lock(target, path)
 
 
 class LineFile:
@@ -160,7 +160,7 @@ class LineFile:
                 return cls(path, _stream(path))
             key = _key(inputs, settings)
             partial = target.with_name(f".{target.name}.{key or os.getpid()}.partial")
-            file = _locked(partial, path)
+            file = _lock(partial, path)
             try:
                 done, size = _whole_lines(partial, read) if key else (0, 0)
                 file.truncate(size)
@@ -232,7 +232,7 @@ _LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 """The errors of file systems that lock no files."""
 
 
-def _locked(file: Path, path: Path) -> BinaryIO:
+def _lock(file: Path, path: Path) -> BinaryIO:
     """A file, made if need be, that other runs cannot lock until it is closed, or this process and its forks end.
 
     Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file.

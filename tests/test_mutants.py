@@ -124,7 +124,7 @@ FAULTS = {
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
         RULES,
-        "return all(is_stated(formula, self._said, sums=True, unruled=False) for formula in minor)",
+        "return all(is_stated(formula, self._is_said, sums=True, unruled=False) for formula in minor)",
         "return all(self._entailed_by_others((), formula) for formula in minor)",
         NO_INSTANCES,
     ),

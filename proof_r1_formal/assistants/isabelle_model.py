@@ -66,15 +66,15 @@ def _witnesses(signature: Signature, structure: Structure, types: Mapping[str, s
             continue
         tuples = [_tuple([_element(types[sort], e) for sort, e in zip(sorts, row, strict=True)]) for row in rows]
         arguments = _tuple([f"a{place}" for place in range(len(sorts))])
-        tables.append(rf"{_abstracted(sorts, types)}{arguments} \<in> {{{', '.join(tuples)}}}")
+        tables.append(rf"{_abstraction(sorts, types)}{arguments} \<in> {{{', '.join(tuples)}}}")
     for name, type_ in signature.functions.items():
         values = structure.functions[name]
         table = {row: _element(types[type_.result], values[row]) for row in points(structure, type_.arguments)}
-        tables.append(_abstracted(type_.arguments, types) + _cases(table, type_.arguments, structure, types, ()))
+        tables.append(_abstraction(type_.arguments, types) + _cases(table, type_.arguments, structure, types, ()))
     return tables
 
 
-def _abstracted(sorts: Sequence[str], types: Mapping[str, str]) -> str:
+def _abstraction(sorts: Sequence[str], types: Mapping[str, str]) -> str:
     bound = " ".join([f"(a{place} :: {types[sort]})" for place, sort in enumerate(sorts)])
     return rf"\<lambda>{bound}. " if bound else ""
 

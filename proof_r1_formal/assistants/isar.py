@@ -67,10 +67,10 @@ def answer(certificate: Certificate) -> IsabelleTheorem:
     for step in certificate.steps:
         premises = [(known[dependency], facts[dependency]) for dependency in step.dependencies]
         reason = _IsarWriter(signature).reason(_by_the_theory(step, premises), premises, step.formula)
-        lines += _stated(f"have {facts[step.id]}:", step.formula, reason)
+        lines += _statement(f"have {facts[step.id]}:", step.formula, reason)
     lines += ["show ?thesis", f"  by (rule {facts[certificate.steps[-1].id]})"]
     statement = isabelle.statement({facts[p]: f for p, f in given.items()}, certificate.goal, signature)
-    return IsabelleTheorem(statement, "\n".join(["proof -", *_indented(lines), "qed", ""]))
+    return IsabelleTheorem(statement, "\n".join(["proof -", *_indent(lines), "qed", ""]))
 
 
 def _by_the_theory(step: CertifiedStep, premises: Sequence[tuple[Formula, str]]) -> Proof:
@@ -95,8 +95,8 @@ class _IsarWriter(ProofWriter[list[str]]):
             conclusion: what the proof proves.
         """
         lines, reason = self._block(self.premises(premises), proof, conclusion)
-        lines = [*[_fixed(constant, sort) for constant, sort in self.loose], *lines]
-        return _closed("-", lines, conclusion, reason) if lines else reason
+        lines = [*[_fix(constant, sort) for constant, sort in self.loose], *lines]
+        return _structure("-", lines, conclusion, reason) if lines else reason
 
     def _block(self, known: Sequence[Known], block: Block, goal: Formula) -> tuple[list[str], _Reason]:
         """The lines of a block before its goal, and why that holds after them.
@@ -116,24 +116,24 @@ class _IsarWriter(ProofWriter[list[str]]):
                 case Repeat(premise):
                     known.append(known[premise])
                 case Witness():
-                    lines += self._obtained(known, line)
+                    lines += self._obtain(known, line)
                     opened.append(line.constant.function)
                 case _:
                     says, reason = self.line(known, line)
                     if number == len(block) and formula_of(says) is alpha_normal(goal):
                         break
                     known.append((says, self.name()))
-                    lines += _stated(f"have {known[-1][1]}:", formula_of(says), reason)
+                    lines += _statement(f"have {known[-1][1]}:", formula_of(says), reason)
         else:
             reason = self.goal(known[-1], goal)
         self.unbind(opened)
         return lines, reason
 
-    def _obtained(self, known: list[Known], line: Witness) -> list[str]:
+    def _obtain(self, known: list[Known], line: Witness) -> list[str]:
         """A new constant, and what holds of it, which becomes known."""
         quantified, fact, name, part = self.witness(known, line)
-        constant = _typed(line.constant.function, quantified.variable.sort)
-        return _stated(f"obtain {constant} where {name}:", part, _fact("exE", fact))
+        constant = _with_sort(line.constant.function, quantified.variable.sort)
+        return _statement(f"obtain {constant} where {name}:", part, _fact("exE", fact))
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -158,28 +158,30 @@ class _IsarWriter(ProofWriter[list[str]]):
         self, known: Sequence[Known], whole: Quantified, constant: App, block: Block, part: Formula
     ) -> list[str]:
         lines, reason = self._block(known, block, part)
-        shown = _closed("(rule allI)", [_fixed(constant.function, whole.variable.sort), *lines], part, reason)
+        shown = _structure("(rule allI)", [_fix(constant.function, whole.variable.sort), *lines], part, reason)
         if isinstance(whole, ForAll):
             return shown
         everywhere = ForAll(whole.variable, Not(whole.body))
         rule = _fact("exists_false_of_all", P=_predicate(whole))
-        return _closed(f"(rule {rule})", [], everywhere, shown)
+        return _structure(f"(rule {rule})", [], everywhere, shown)
 
     def false_of_some(self, quantified: Quantified, proof: str) -> str:
         return _fact("forall_false_witness", proof, P=_predicate(quantified))
 
     def suppose(self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula) -> list[str]:
-        return self._supposed(known, formula, block, goal, "impI")
+        return self._supposition(known, formula, block, goal, "impI")
 
     def refute(self, known: Sequence[Known], says: Signed, block: Block) -> list[str]:
-        return self._supposed(known, formula_of(says), block, BOTTOM, "notI" if says.sign else "ccontr")
+        return self._supposition(known, formula_of(says), block, BOTTOM, "notI" if says.sign else "ccontr")
 
-    def _supposed(self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula, rule: str) -> list[str]:
+    def _supposition(
+        self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula, rule: str
+    ) -> list[str]:
         """A block that supposes a formula and shows a goal, as what the rule asks for."""
         name, known = self.assume(known, formula)
         lines, reason = self._block(known, block, goal)
         assumed = f'assume {name}: "{isabelle.formula_text(formula)}"'
-        return _closed(f"(rule {rule})", [assumed, *lines], goal, reason)
+        return _structure(f"(rule {rule})", [assumed, *lines], goal, reason)
 
     def contradiction(self, negation: str, proof: str) -> str:
         return _fact("notE", negation, proof)
@@ -222,26 +224,26 @@ def _fact(lemma: str, *given: str, **where: str) -> str:
     return f"{lemma}[{', '.join(attributes)}]" if attributes else lemma
 
 
-def _stated(command: str, formula: Formula, reason: _Reason) -> list[str]:
+def _statement(command: str, formula: Formula, reason: _Reason) -> list[str]:
     """A statement and why it holds."""
     because = [f"  by (rule {reason})"] if isinstance(reason, str) else reason
     return [f'{command} "{isabelle.formula_text(formula)}"', *because]
 
 
-def _closed(method: str, lines: Sequence[str], goal: Formula, reason: _Reason) -> list[str]:
+def _structure(method: str, lines: Sequence[str], goal: Formula, reason: _Reason) -> list[str]:
     """A structured proof that ends in showing a goal."""
-    return [f"proof {method}", *_indented([*lines, *_stated("show", goal, reason)]), "qed"]
+    return [f"proof {method}", *_indent([*lines, *_statement("show", goal, reason)]), "qed"]
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
+def _indent(lines: Sequence[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _fixed(constant: str, sort: str) -> str:
-    return f"fix {_typed(constant, sort)}"
+def _fix(constant: str, sort: str) -> str:
+    return f"fix {_with_sort(constant, sort)}"
 
 
-def _typed(constant: str, sort: str) -> str:
+def _with_sort(constant: str, sort: str) -> str:
     return f'{isabelle.function_name(constant)} :: "{isabelle.sort_name(sort)}"'
 
 

@@ -122,7 +122,7 @@ class LeanKernel:
         self.place = place or self._command[0]
         self.passed_over = tuple(passed_over)
         self.version = self._version()
-        self._theory = self._compiled(_default_cache() if cache is None else cache)
+        self._theory = self._compile_theory(_default_cache() if cache is None else cache)
 
     @classmethod
     def find(cls, program: str | None = None, *, cache: Path | None = None) -> Self | None:
@@ -160,7 +160,7 @@ class LeanKernel:
     def _check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         refused = {n: word for n, theorem in enumerate(theorems) if (word := foreign_word(theorem)) is not None}
         whole = [theorem for n, theorem in enumerate(theorems) if n not in refused]
-        judged = iter(self._judged(whole))
+        judged = iter(self._judge(whole))
         return [
             Judgement(False, f"the text has {refused[n]!r}, which this package does not write")
             if n in refused
@@ -168,7 +168,7 @@ class LeanKernel:
             for n in range(len(theorems))
         ]
 
-    def _judged(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
+    def _judge(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         if not theorems:
             return []
         lines = list(HEADER)
@@ -192,7 +192,7 @@ class LeanKernel:
         if len(theorems) == 1:
             return [Judgement(False, judgements)]
         half = len(theorems) // 2  # one of them breaks Lean, and the others must not fail with it
-        return self._judged(theorems[:half]) + self._judged(theorems[half:])
+        return self._judge(theorems[:half]) + self._judge(theorems[half:])
 
     def _version(self) -> str:
         """Name and version, with the commit if Lean says it."""
@@ -234,7 +234,7 @@ class LeanKernel:
         init = {"Init": folder / "mini" / "Init.lean"} if self._mini else {}
         return {**init, **{module: folder / f"{module}.lean" for module in MODULES}}
 
-    def _compiled(self, cache: Path) -> Path:
+    def _compile_theory(self, cache: Path) -> Path:
         """The folder of the compiled theory; compiled now if it is not there."""
         digest = hashlib.sha256("\0".join([self.version, *self._command]).encode())
         for module, source in self._sources.items():

@@ -122,7 +122,7 @@ class _Writer:
                 shown = self.proof(body, values)
                 return shown if holds else f"({lean.NAMESPACE}.not_not_intro {shown})"
             case ForAll(variable, body) | Exists(variable, body):
-                return self._quantified(variable, body, values, universal=isinstance(formula, ForAll), holds=holds)
+                return self._quantify(variable, body, values, universal=isinstance(formula, ForAll), holds=holds)
             case _:
                 sides = (formula.left, formula.right)
                 truth = [evaluate(side, self._structure, values) for side in sides]
@@ -143,7 +143,7 @@ class _Writer:
         table = f"{domain}.rec (motive := fun h => Prop) {cases} x0"
         return f"(fun h => Eq.ndrec (a := {domain}.e{element}) (motive := fun x0 => {table}) True.intro h)"
 
-    def _quantified(
+    def _quantify(
         self, variable: Var, body: Formula, values: Mapping[Var, int], *, universal: bool, holds: bool
     ) -> str:
         domain = _domain(self._structure, variable.sort)

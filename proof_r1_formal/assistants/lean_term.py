@@ -171,7 +171,7 @@ class _LeanWriter(ProofWriter[str]):
         names = lean.pattern_variables(theorem.premises, theorem.conclusion)
         values = {name: self.argument(substitution[name]) for name in names}
         if not is_own(theorem):
-            arguments = [f"({name} := {values[name]})" for name in names if name not in _inferred(theorem)]
+            arguments = [f"({name} := {values[name]})" for name in names if name not in _propositions(theorem)]
             return self.lemma(theorem.name, *arguments, *given)
         # It stands before the proof, and is applied to all that its statement binds, in that order.
         signature = Signature.infer((*theorem.premises, theorem.conclusion))
@@ -189,7 +189,7 @@ class _LeanWriter(ProofWriter[str]):
         return f"(fun {' '.join(bound)} => {lean.formula(body)})" if bound else lean.formula(body)
 
 
-def _inferred(theorem: Theorem) -> frozenset[str]:
+def _propositions(theorem: Theorem) -> frozenset[str]:
     """The pattern variables that Lean finds from the premises: propositions that stand in one."""
     propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
     return frozenset(propositions)

@@ -90,11 +90,11 @@ class ProofWriter(ABC, Generic[_Text]):
             case Repeat(premise):
                 return known[premise]
             case Eliminate(main, side, other):
-                return self._eliminated(known[main], side, None if other is None else known[other])
+                return self._eliminate(known[main], side, None if other is None else known[other])
             case Introduce(formula, premises):
-                return self._introduced(alpha_normal(formula), [known[number] for number in premises])
+                return self._introduce(alpha_normal(formula), [known[number] for number in premises])
             case Instance(main, term):
-                quantified, sign, proof = _quantified(known[main])
+                quantified, sign, proof = _require_quantified(known[main])
                 raw = instantiate(quantified, term)
                 part = raw if sign else Not(raw)
                 value = self.term(term, quantified.variable.sort)
@@ -151,7 +151,7 @@ class ProofWriter(ABC, Generic[_Text]):
         Returns:
             The formula that has it, the proof that there is one, the name of what holds of it, and what that is.
         """
-        quantified, sign, proof = _quantified(known[line.main])
+        quantified, sign, proof = _require_quantified(known[line.main])
         if not sign:
             proof = self.false_of_some(quantified, proof)
         raw = self._bind(line.constant, quantified)
@@ -195,7 +195,7 @@ class ProofWriter(ABC, Generic[_Text]):
 
     # -- truth tables -------------------------------------------------------------------------------------------------
 
-    def _eliminated(self, main: Known, side: str, other: Known | None) -> Known:
+    def _eliminate(self, main: Known, side: str, other: Known | None) -> Known:
         says, proof = (None, "") if other is None else other
         applied = elimination(main[0], side, says)
         if applied is None:
@@ -205,7 +205,7 @@ class ProofWriter(ABC, Generic[_Text]):
         shown = self.lemma(applied.lemma, *given)
         return signed(applied.conclusion), self.without_pairs(applied.conclusion, shown)
 
-    def _introduced(self, formula: Formula, premises: Sequence[Known]) -> Known:
+    def _introduce(self, formula: Formula, premises: Sequence[Known]) -> Known:
         assert isinstance(formula, Binary)
         applied = introduction(formula, [says for says, _ in premises])
         given = [self.with_pairs(part, premises[number][1]) for number, part in applied.premises]
@@ -308,7 +308,7 @@ class ProofWriter(ABC, Generic[_Text]):
         """A function to truth values; without variables the formula itself."""
 
 
-def _quantified(known: Known) -> tuple[Quantified, bool, str]:
+def _require_quantified(known: Known) -> tuple[Quantified, bool, str]:
     says, proof = known
     if not isinstance(says.formula, Binder):
         raise ProofError("the formula is not quantified")

@@ -186,7 +186,7 @@ def shown_ids(ids: Sequence[str]) -> str:
 
 def usable_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
     """The completions that can be verified; the errors of all other lines go to ``left_out``."""
-    return _checked(_usable(path, known, left_out), left_out)
+    return _read_first(_usable(path, known, left_out), left_out)
 
 
 def distinct_completions(
@@ -198,10 +198,10 @@ def distinct_completions(
         paths, known, left_out: the errors of repeats go to ``left_out``, in one file and in several.
         repeats: whether they are yielded nevertheless, for a caller that counts them.
     """
-    return _checked(_distinct(paths, known, left_out, repeats), left_out)
+    return _read_first(_distinct(paths, known, left_out, repeats), left_out)
 
 
-def _checked(completions: Iterator[Completion], left_out: LeftOut) -> Iterator[Completion]:
+def _read_first(completions: Iterator[Completion], left_out: LeftOut) -> Iterator[Completion]:
     """The same; all are read before the first if nothing may be left out."""
     if not left_out.strict:
         return completions

@@ -82,13 +82,13 @@ def prove(
     check_outputs(out, json, inputs=(problems,))
     left_out = LeftOut(strict)
     found = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
-    known = _chosen(problems, found, id)
+    known = _choose(problems, found, id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
         results = _results(known, prover, frozenset())
     else:
         settings = f"{rules} {thinking} {short} {budget} {id} {format}"
-        results = _written(known, prover, out, problems, thinking, settings, again=json is not None)
+        results = _write_proofs(known, prover, out, problems, thinking, settings, again=json is not None)
     tally = _Tally(known)
     with nullcontext() if json is None else output(json) as lines:
         for problem, result in results:
@@ -104,7 +104,7 @@ def prove(
     finish(left_out)
 
 
-def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
+def _choose(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
     return known if wanted is None else {wanted: problem_of(path, known, wanted)}
 
 
@@ -113,7 +113,7 @@ def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str])
     yield from with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
 
 
-def _written(
+def _write_proofs(
     known: Mapping[str, Problem],
     prover: Prover,
     out: Path,

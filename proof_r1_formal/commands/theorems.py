@@ -237,7 +237,7 @@ def check_theories(
     table = new_table(title, "schema", *map(_name, judged), "manifest")
     schemata = [schema for rule in checked.rules for schema in rule.schemata]
     for schema in schemata:
-        said = [_said(of[schema.name], axioms=of is by_lean) for of in judged.values()]
+        said = [_sentence(of[schema.name], axioms=of is by_lean) for of in judged.values()]
         said.append(", ".join(accepted_by(schema, manifest) or accepted_by(schema, known)) or "another statement")
         table.add_row(*map(Text, (schema.name, *said)))
     OUT.print(table)
@@ -259,7 +259,7 @@ def _name(version: str) -> str:
     return LEAN if version.startswith(LEAN) else ISABELLE
 
 
-def _said(judgement: Judgement, *, axioms: bool) -> str:
+def _sentence(judgement: Judgement, *, axioms: bool) -> str:
     if not judgement.accepted:
         return judgement.reason
     return counted(len(judgement.axioms), "axiom") if axioms else "accepted"

@@ -162,10 +162,10 @@ class TokenPieces:
         """
         piece = self._known.get(number)
         if piece is None:
-            piece = self._known[number] = self._decoded(number)
+            piece = self._known[number] = self._bytes_of(number)
         return piece
 
-    def _decoded(self, number: int) -> bytes:
+    def _bytes_of(self, number: int) -> bytes:
         try:
             piece: str | bytes = self._tokens[number]
         except KeyError:

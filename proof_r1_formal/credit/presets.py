@@ -165,7 +165,7 @@ class Hardened:
         average, scale = mean(standings), weight * settings.verification_weight * group.verification
         return tuple(
             [
-                _divided(
+                _divide(
                     scale * (own - average),
                     settings.outcome_weight * outcome,
                     terms,
@@ -236,7 +236,7 @@ def standing(report: TraceReport) -> float:
     return 1.0 if all(step.signal == 1.0 for step in report.actions if step.in_closure) else 0.3
 
 
-def _divided(
+def _divide(
     verification: float, outcome: float, terms: Sequence[float], inside: Sequence[bool], mapped: Sequence[bool]
 ) -> Credit:
     """Two totals, divided among the actions that have tokens; the parts of each add up to the total.

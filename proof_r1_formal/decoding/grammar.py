@@ -141,19 +141,19 @@ def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int
     inferences = [rule.name for rule in rules.rules if rule.name != GOAL_BINDING]
     found: dict[str, str] = {"answer": f'"[" {_space()} rest0 {_END}'}
     for number in range(steps + 1):
-        known = [f"id{number - 1}", _quoted(names[number - 1])] if number else list(map(_quoted, premises))
+        known = [f"id{number - 1}", _quote(names[number - 1])] if number else list(map(_quote, premises))
         found[f"id{number}"] = " | ".join(known)
         found[f"many{number}"] = f'"[" (id{number} (", " id{number}){{0,{MAX_DEPENDENCIES - 1}}})? "]"'
         found[f"some{number}"] = f'"[" id{number} (", " id{number}){{0,{MAX_DEPENDENCIES - 1}}} "]"'
         bound = [
-            _action(_quoted(option.id), f"some{number}", _quoted(show(option.formula)), _quoted(GOAL_BINDING))
+            _action(_quote(option.id), f"some{number}", _quote(show(option.formula)), _quote(GOAL_BINDING))
             for option in problem.options
         ]
         found[f"rest{number}"] = " | ".join(bound)
         if number < steps:
-            step = _action(_quoted(names[number]), f"many{number}", rf'"\"" {formula} "\""', "rule")
+            step = _action(_quote(names[number]), f"many{number}", rf'"\"" {formula} "\""', "rule")
             found[f"rest{number}"] += f' | {step} "," {_space(1)} rest{number + 1}'
-    found["rule"] = " | ".join(map(_quoted, inferences))
+    found["rule"] = " | ".join(map(_quote, inferences))
     return CompletionGrammar(found | formulas.rules, _schema(problem, names, inferences))
 
 
@@ -188,13 +188,13 @@ def _literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """The inside of a JSON string, as completions write it; it cannot look like the end of the summary."""
     return json.dumps(text, ensure_ascii=False)[1:-1].replace("<", "\\u003c")
 
 
-def _quoted(text: str) -> str:
-    return _literal(f'"{_escaped(text)}"')
+def _quote(text: str) -> str:
+    return _literal(f'"{_escape(text)}"')
 
 
 def _space(least: int = 0) -> str:
@@ -248,7 +248,7 @@ class _Formulas:
         sign = _literal(symbol)
         free = self._cascade(scope, nesting, level + 1, _NONE, last=False)
         bodies: list[str | None] = []
-        for *early, late in _divided(need):
+        for *early, late in _divide(need):
             operands = [self._cascade(scope, nesting, level + 1, each, last=False) for each in early]
             end = self._cascade(scope, nesting, level + 1, late, last=last)
             count = more - len(early)
@@ -281,35 +281,35 @@ class _Formulas:
             if (inner := self.whole(scope, nesting - 1, need)) is not None:
                 bodies.append(f'"(" {inner} ")"')
             if len(scope) < len(self._variables):
-                bodies += [self._quantified(scope, sort, nesting, need, last=last) for sort in self._signature.sorts]
+                bodies += [self._quantify(scope, sort, nesting, need, last=last) for sort in self._signature.sorts]
         return self._rule(key, f"unary{nesting}", bodies)
 
-    def _quantified(self, scope: _Scope, sort: str, nesting: int, need: _Need, *, last: bool) -> str | None:
+    def _quantify(self, scope: _Scope, sort: str, nesting: int, need: _Need, *, last: bool) -> str | None:
         body = self._unary((*scope, sort), nesting - 1, need | {len(scope)}, last=last, enclosed=not last)
         if body is None:
             return None
         variable = Var(self._variables[len(scope)], sort)
         shown = show(ForAll(variable, Eq(variable, variable))).removeprefix("∀").partition(f" {variable.name} =")[0]
-        return f'("∀" | "∃") {_literal(_escaped(shown + " "))} {body}'
+        return f'("∀" | "∃") {_literal(_escape(shown + " "))} {body}'
 
     def _atoms(self, scope: _Scope, need: _Need) -> Iterable[str]:
         for predicate, sorts in self._signature.predicates.items():
-            yield from self._applied(predicate, sorts, scope, need, nested=True)
+            yield from self._apply(predicate, sorts, scope, need, nested=True)
 
     def _equations(self, scope: _Scope, need: _Need) -> Iterable[str]:
         for sort in self._signature.sorts:
-            for sides in _shared(need, 2):
+            for sides in _share(need, 2):
                 left, right = [self._term(sort, scope, each, nested=True) for each in sides]
                 if left is not None and right is not None:
                     yield f'{left} " = " {right}'
 
-    def _applied(self, name: str, sorts: tuple[str, ...], scope: _Scope, need: _Need, *, nested: bool) -> Iterable[str]:
+    def _apply(self, name: str, sorts: tuple[str, ...], scope: _Scope, need: _Need, *, nested: bool) -> Iterable[str]:
         """A symbol with its arguments; nothing if there is no term for one of them."""
-        head = _escaped(show_term(App(name, ())))
+        head = _escape(show_term(App(name, ())))
         if not sorts:
             yield from [] if need else [_literal(head)]
             return
-        for places in _shared(need, len(sorts)):
+        for places in _share(need, len(sorts)):
             terms = [self._term(sort, scope, each, nested=nested) for sort, each in zip(sorts, places, strict=True)]
             if None not in terms:
                 arguments = ' ", " '.join(map(str, terms))
@@ -323,7 +323,7 @@ class _Formulas:
         bodies = [_literal(name) for place, (name, its) in variables if its == sort and need <= {place}]
         for name, kind in self._signature.functions.items():
             if kind.result == sort and (nested or not kind.arguments):
-                bodies += self._applied(name, kind.arguments, scope, need, nested=False)
+                bodies += self._apply(name, kind.arguments, scope, need, nested=False)
         return self._rule(key, "term", list(bodies))
 
     def _rule(self, key: object, name: str, bodies: list[str | None]) -> str | None:
@@ -337,7 +337,7 @@ class _Formulas:
         return self._made[key]
 
 
-def _shared(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
+def _share(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
     """The ways to say at which of the places each variable has to occur."""
     for chosen in product(range(places), repeat=len(need)):
         yield tuple(
@@ -345,10 +345,10 @@ def _shared(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
         )
 
 
-def _divided(need: _Need) -> Iterable[tuple[_Need, ...]]:
+def _divide(need: _Need) -> Iterable[tuple[_Need, ...]]:
     """The ways to divide what is needed among operands in order: the last one may need nothing, the others may not."""
     yield (need,)
     for size in range(1, len(need) + 1):
         for first in map(frozenset, combinations(sorted(need), size)):
-            for others in _divided(need - first):
+            for others in _divide(need - first):
                 yield (first, *others)

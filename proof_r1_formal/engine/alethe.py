@@ -174,7 +174,7 @@ class _Reader:
             case str() if expression in self._named:
                 return self._named[expression]
             case str():
-                return self._applied(expression, ())
+                return self._application(expression, ())
             case ["!", inner, ":named", name]:
                 self._named[name] = found = self._value(inner)
                 return found
@@ -199,10 +199,10 @@ class _Reader:
             case ["distinct", left, right]:
                 return Not(Eq(self._term(left), self._term(right)))
             case [str() as symbol, *arguments]:
-                return self._applied(symbol, tuple([self._term(each) for each in arguments]))
+                return self._application(symbol, tuple([self._term(each) for each in arguments]))
         raise AletheError(f"this is not read: {expression}")
 
-    def _applied(self, symbol: str, arguments: tuple[Term, ...]) -> Formula | Term:
+    def _application(self, symbol: str, arguments: tuple[Term, ...]) -> Formula | Term:
         if symbol in self._predicates:
             return Atom(self._predicates[symbol], arguments)
         if symbol in self._functions:

@@ -45,13 +45,13 @@ def decide_finite(query: Query, signature: Signature, steps: int = 0) -> Answer:
         signature: of the query.
         steps: what was spent on it already, which becomes a part of the price.
     """
-    formulas = _signed(query)
+    formulas = _signed_formulas(query)
     try:
         grounding = Grounding(formulas)
     except OutsideError as error:
         steps += GROUND_PRICE * error.looked_at
         return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", steps)
-    return _satisfied(query, signature, formulas, grounding, steps, BUDGET)
+    return _decide(query, signature, formulas, grounding, steps, BUDGET)
 
 
 def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) -> Answer:
@@ -64,7 +64,7 @@ def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) 
         signature: of the query.
         steps: what was spent on it already, which becomes a part of the price.
     """
-    formulas = _signed(query)
+    formulas = _signed_formulas(query)
     for new in NEW_ELEMENTS:
         try:
             domain = SmallDomain(formulas, signature, new)
@@ -74,19 +74,19 @@ def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) 
                 break  # larger domains are outside, too
             continue
         laws = [(law, True) for law in domain.laws]
-        answer = _satisfied(query, signature, [*formulas, *laws], domain, steps, SMALL_BUDGET)
+        answer = _decide(query, signature, [*formulas, *laws], domain, steps, SMALL_BUDGET)
         if not isinstance(answer, Entailed):
             return answer
         steps = answer.steps
     return Unknown(Reason.INCOMPLETE, "no countermodel in a small domain", steps)
 
 
-def _signed(query: Query) -> list[Signed]:
+def _signed_formulas(query: Query) -> list[Signed]:
     formulas = [(alpha_normal(formula), True) for formula in query.dependencies]
     return [*formulas, (alpha_normal(query.conclusion), False)]
 
 
-def _satisfied(
+def _decide(
     query: Query, signature: Signature, formulas: Sequence[Signed], grounding: Grounding, steps: int, budget: int
 ) -> Answer:
     """``Refuted`` if what stands for the formulas has a model, otherwise ``Entailed``.

@@ -18,7 +18,7 @@ Table: TypeAlias = Mapping[_Values, _Forced]
 the whole first. Places whose value is as it must be are left out, so what is left is new or a contradiction."""
 
 
-def _forced(kind: type[Connective], values: _Values) -> _Forced:
+def _force(kind: type[Connective], values: _Values) -> _Forced:
     found = []
     for place in (LEFT, RIGHT, WHOLE):
         known = [p for p in (WHOLE, LEFT, RIGHT) if p != place and values[p] is not None]
@@ -33,7 +33,7 @@ def _forced(kind: type[Connective], values: _Values) -> _Forced:
 
 
 _TABLES: Final = {
-    kind: {values: _forced(kind, values) for values in product((None, False, True), repeat=3)} for kind in TRUTH_TABLES
+    kind: {values: _force(kind, values) for values in product((None, False, True), repeat=3)} for kind in TRUTH_TABLES
 }
 
 

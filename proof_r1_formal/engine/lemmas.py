@@ -149,11 +149,11 @@ def along_equation(formula: Formula, forward: Term, backward: Term) -> Formula:
     """
     match formula:
         case Implies(Eq(left, right), Implies(before, after)):
-            return _replaced(before, after, {(right, left): backward, (left, right): forward})
+            return _replace(before, after, {(right, left): backward, (left, right): forward})
     raise ProofError("no instance of Leibniz's law")
 
 
-def _replaced(before: Formula, after: Formula, places: Mapping[tuple[Term, Term], Term]) -> Formula:
+def _replace(before: Formula, after: Formula, places: Mapping[tuple[Term, Term], Term]) -> Formula:
     """The atom ``before``, with what stands at each place where ``after`` differs from it."""
 
     def visit(one: Term, other: Term) -> Term:

@@ -57,10 +57,10 @@ class Answers:
         self.tables = tables
         self.evidence = evidence
         self._kernel = kernel
-        self.ask = lru_cache(maxsize=memory)(self._decided)
+        self.ask = lru_cache(maxsize=memory)(self._decide)
         self.justify = self.ask if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
 
-    def _decided(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+    def _decide(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         query = Query(dependencies, conclusion)
         answer = self.solver.decide(query)
         return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
@@ -127,13 +127,13 @@ class Oracle:
 
     def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         """See :class:`Answers`."""
-        return self._priced(dependencies, conclusion, False)
+        return self._price(dependencies, conclusion, False)
 
     def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         """See :class:`Answers`."""
-        return self._priced(dependencies, conclusion, self.evidence == "kernel")
+        return self._price(dependencies, conclusion, self.evidence == "kernel")
 
-    def _priced(self, dependencies: tuple[Formula, ...], conclusion: Formula, kernel: bool) -> Confirmed:
+    def _price(self, dependencies: tuple[Formula, ...], conclusion: Formula, kernel: bool) -> Confirmed:
         asked = self.answers.justify if kernel else self.answers.ask
         if self._budget is None:
             return asked(dependencies, conclusion)

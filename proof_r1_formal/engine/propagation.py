@@ -98,7 +98,7 @@ class Propagation:
             supposed = len(self._facts)
             self._hold(goal, not sign, (_SUPPOSED, (), (), None))  # unless it is known to be false already
             end = self._propagate(goal, sign, supposed)
-        return None if end is None else self._written(end)
+        return None if end is None else self._lines(end)
 
     def _hold(self, formula: Formula, value: bool, why: _Why) -> None:
         """Add a fact, unless it is known."""
@@ -166,7 +166,7 @@ class Propagation:
         for place, value, reasons in table[value_of.get(left), value_of.get(right), value_of.get(whole)]:
             self._hold(places[place], value, (place, places, reasons, None))
 
-    def _written(self, end: Formula) -> Proof:
+    def _lines(self, end: Formula) -> Proof:
         """The lines that the end rests on; those behind the supposition, if it needs one, in its block."""
         needed = {end} if self._clash is None else {end, self._clash.body}
         order: list[Formula] = []

@@ -146,10 +146,10 @@ class TruthTable(Table):
             return truth if sign else self.every ^ truth
         known = self._instances.get((formula, sign))
         if known is None:
-            known = self._instances[formula, sign] = self._quantified(formula, sign)
+            known = self._instances[formula, sign] = self._quantify(formula, sign)
         return known
 
-    def _quantified(self, formula: Formula, sign: bool) -> int:
+    def _quantify(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the instances of quantified formulas give a formula the value ``sign``."""
         truth = self.truth
         match formula:

@@ -101,14 +101,14 @@ class _Search:
             case Implies() if sign:
                 scope = tableau.open(signed(formula.left))
                 shown = self.prove(signed(formula.right))
-                return self._closed(scope, shown, goal, Suppose(formula, ()))
+                return self._close(scope, shown, goal, Suppose(formula, ()))
             case ForAll() | Exists() if sign == isinstance(formula, ForAll):
                 scope = tableau.open()
                 constant = tableau.new_constant(scope.depth)
                 tableau.add_terms(constant, formula)
                 part = signed(instantiate(formula, constant))
                 shown = self.prove(part if sign else part.opposite())
-                return self._closed(scope, shown, goal, Arbitrary(formula, constant, ()))
+                return self._close(scope, shown, goal, Arbitrary(formula, constant, ()))
             case And() | Or() | Implies() if sign == isinstance(formula, And):
                 left, right = sides(formula)
                 left = left.opposite() if isinstance(formula, Or) else left
@@ -125,7 +125,7 @@ class _Search:
         """A fact that says the goal, as its opposite leads to a contradiction, or a contradiction; or None."""
         supposed = goal.opposite()
         scope = self._tableau.open(supposed)
-        return self._closed(scope, self._refute(), goal, Absurd(formula_of(supposed), ()))
+        return self._close(scope, self._refute(), goal, Absurd(formula_of(supposed), ()))
 
     def _refute(self) -> Fact | None:
         """A contradiction from what holds; None if there is no way on."""
@@ -140,7 +140,7 @@ class _Search:
             if opposite is None or opposite.what == FALSUM:
                 return opposite
 
-    def _closed(self, scope: Scope, shown: Fact | None, goal: Signed, line: Line) -> Fact | None:
+    def _close(self, scope: Scope, shown: Fact | None, goal: Signed, line: Line) -> Fact | None:
         """Close the scope, and say what its block shows; None if it shows nothing."""
         tableau = self._tableau
         tableau.close()

@@ -59,7 +59,7 @@ class Z3Solver:
             result = solver.check()
         except z3.Z3Exception as error:  # how SimpleSolver reports that memory ran out
             return _unknown(str(error), self._limits.steps // RLIMIT_PER_STEP)
-        used = _used(solver)
+        used = _spent(solver)
         steps = used // RLIMIT_PER_STEP
         if result == z3.unsat:
             return Entailed(steps=steps)
@@ -92,7 +92,7 @@ def unsat_core(formulas: Sequence[Formula], guards: Sequence[Atom], limits: Limi
         core = [names[each.decl().name()] for each in solver.unsat_core()] if result == z3.unsat else None
     except z3.Z3Exception:  # how it reports that memory ran out
         return None, limits.steps // RLIMIT_PER_STEP
-    return core, _used(solver) // RLIMIT_PER_STEP
+    return core, _spent(solver) // RLIMIT_PER_STEP
 
 
 def _limit(solver: z3.Solver, limits: Limits) -> None:
@@ -103,7 +103,7 @@ def _limit(solver: z3.Solver, limits: Limits) -> None:
     )
 
 
-def _used(solver: z3.Solver) -> int:
+def _spent(solver: z3.Solver) -> int:
     """How much ``rlimit`` was used."""
     used: int = solver.statistics().get_key_value("rlimit count")
     return used

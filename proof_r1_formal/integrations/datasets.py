@@ -115,10 +115,10 @@ def completions_dataset(completions: Iterable[Completion], reports: Iterable[Tra
     ]
     if reports is None:
         return Dataset.from_list(rows)
-    return Dataset.from_list([{**row, **_said(report)} for row, report in zip(rows, reports, strict=True)])
+    return Dataset.from_list([{**row, **_verdict_row(report)} for row, report in zip(rows, reports, strict=True)])
 
 
-def _said(report: TraceReport) -> Row:
+def _verdict_row(report: TraceReport) -> Row:
     return {
         "answer": report.answer,
         "right": report.answer_correct,

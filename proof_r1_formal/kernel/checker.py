@@ -175,7 +175,7 @@ class _Checker:
         """What the line says, if it follows."""
         if isinstance(line, Eliminate):
             other = None if line.other is None else self._line(line.other)
-            return _eliminated(self._line(line.main), line.side, other)
+            return _eliminate(self._line(line.main), line.side, other)
         if isinstance(line, Repeat):
             return self._line(line.premise)
         if isinstance(line, Instance):
@@ -188,7 +188,7 @@ class _Checker:
                 raise ProofError("a contradiction of lines that do not contradict each other")
             return FALSUM
         if isinstance(line, Introduce):
-            return _introduced(self._formula(line.formula), [self._line(number) for number in line.premises])
+            return _introduce(self._formula(line.formula), [self._line(number) for number in line.premises])
         match line:
             case Witness(main, constant):
                 shown = self._line(main)
@@ -196,12 +196,12 @@ class _Checker:
                     raise ProofError("a witness of neither a true ∃ nor a false ∀")
                 return self._instance(shown.formula, self._new(constant, shown.formula), shown.sign)
             case Generalise(formula, premise, term):
-                quantified = self._quantified(formula)
+                quantified = self._require_quantified(formula)
                 sign = isinstance(quantified, Exists)
                 self._expect(self._line(premise), self._instance(quantified, self._term(term, quantified), sign))
                 return Signed(quantified, sign)
             case Arbitrary(formula, constant, block):
-                quantified = self._quantified(formula)
+                quantified = self._require_quantified(formula)
                 sign = isinstance(quantified, ForAll)
                 goal = self._instance(quantified, self._new(constant, quantified), sign)
                 self._expect(self._block((), block), goal, FALSUM)
@@ -324,7 +324,7 @@ class _Checker:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
         self._untaken.append(formula)
 
-    def _quantified(self, formula: Formula) -> Quantified:
+    def _require_quantified(self, formula: Formula) -> Quantified:
         normal = self._formula(formula)
         if not isinstance(normal, Binder):
             raise ProofError("the formula is not quantified")
@@ -400,7 +400,7 @@ def _prove(theorem: Theorem) -> frozenset[str]:
 # -- truth tables -----------------------------------------------------------------------------------------------------
 
 
-def _eliminated(main: Signed, side: Literal["left", "right"], other: Signed | None) -> Signed:
+def _eliminate(main: Signed, side: Literal["left", "right"], other: Signed | None) -> Signed:
     formula = main.formula
     if not isinstance(formula, Binary):
         raise ProofError("only binary formulas have sides")
@@ -412,7 +412,7 @@ def _eliminated(main: Signed, side: Literal["left", "right"], other: Signed | No
     return Signed(part.formula, _value(formula, rows, place) == part.sign)
 
 
-def _introduced(formula: Formula, premises: Sequence[Signed]) -> Signed:
+def _introduce(formula: Formula, premises: Sequence[Signed]) -> Signed:
     if not isinstance(formula, Binary):
         raise ProofError("only binary formulas are introduced from their sides")
     rows = 0b1111

@@ -238,10 +238,10 @@ def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:
         if other is not None and "function" in (use[0], other[0]):
             first = other  # P(a) and P(a) = b
         if first != use:
-            raise SignatureError(name, _described(*first), _described(*use))
+            raise SignatureError(name, _describe(*first), _describe(*use))
 
 
-def _described(kind: str, arity: int) -> str:
+def _describe(kind: str, arity: int) -> str:
     if not arity:
         return "a constant" if kind == "constant" else "a proposition"
     return f"a {kind} of {arity} argument{'' if arity == 1 else 's'}"

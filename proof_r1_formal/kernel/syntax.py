@@ -135,7 +135,7 @@ class Var(Node):
         object.__setattr__(node, "name", name)
         object.__setattr__(node, "sort", sort)
         node._describe(1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class App(Node):
@@ -166,7 +166,7 @@ class App(Node):
         object.__setattr__(node, "sort", sort)
         object.__setattr__(node, "free", _free_in(arguments))
         node._describe(_height_of(arguments))
-        return _entered(key, node)
+        return _enter(key, node)
 
     def on(self, arguments: tuple[Term, ...], *, function: str | None = None) -> App:
         """The term with other arguments, and another function if one is named."""
@@ -222,7 +222,7 @@ class Top(_Formula):
             return found
         node = object.__new__(cls)
         node._describe_formula(_CLOSED, 1, 0, 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class Bottom(_Formula):
@@ -238,7 +238,7 @@ class Bottom(_Formula):
             return found
         node = object.__new__(cls)
         node._describe_formula(_CLOSED, 1, 0, 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class Atom(_Formula):
@@ -259,7 +259,7 @@ class Atom(_Formula):
         object.__setattr__(node, "predicate", predicate)
         object.__setattr__(node, "arguments", arguments)
         node._describe_formula(_free_in(arguments), _height_of(arguments), 0, 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class Eq(_Formula):
@@ -280,7 +280,7 @@ class Eq(_Formula):
         object.__setattr__(node, "left", left)
         object.__setattr__(node, "right", right)
         node._describe_formula(_free_in((left, right)), _height_of((left, right)), 0, 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class Not(_Formula):
@@ -299,7 +299,7 @@ class Not(_Formula):
         node = object.__new__(cls)
         object.__setattr__(node, "body", body)
         node._describe_formula(body.free, body.height + 1, body.quantifiers, body.size + 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class Binary(_Formula):
@@ -322,7 +322,7 @@ class Binary(_Formula):
         free = left.free | right.free if left.free or right.free else _CLOSED
         height = 1 + max(left.height, right.height)
         node._describe_formula(free, height, max(left.quantifiers, right.quantifiers), left.size + right.size + 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class And(Binary):
@@ -378,7 +378,7 @@ class Binder(_Formula):
         object.__setattr__(node, "variable", variable)
         object.__setattr__(node, "body", body)
         node._describe_formula(body.free - {variable}, body.height + 1, body.quantifiers + 1, body.size + 1)
-        return _entered(key, node)
+        return _enter(key, node)
 
 
 class ForAll(Binder):
@@ -405,7 +405,7 @@ Formula: TypeAlias = Top | Bottom | Atom | Eq | Not | Connective | Quantified
 _limit = _FEW  # how many nodes may be in the table before unused ones are dropped
 
 
-def _entered(key: tuple[Any, ...], node: _T) -> _T:
+def _enter(key: tuple[Any, ...], node: _T) -> _T:
     """The node of the key: this one, unless another thread has entered one in the meantime."""
     with _LOCK:
         if len(_NODES) >= _limit:

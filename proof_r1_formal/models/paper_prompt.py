@@ -133,20 +133,20 @@ def _statement(formula: Formula, source: str = "") -> str:
     """
     text, before = source.strip(), ""
     while text != before:
-        text, before = _APPLICATION.sub(_juxtaposed, text), text
-    texts = (text, _parenthesised(formula))
+        text, before = _APPLICATION.sub(_juxtapose, text), text
+    texts = (text, _parenthesise(formula))
     return next((each for each in texts if _reads(each, formula)), show(formula, "juxtaposed"))
 
 
-def _juxtaposed(application: re.Match[str]) -> str:
+def _juxtapose(application: re.Match[str]) -> str:
     return " ".join([application[1], *[argument.strip() for argument in application[2].split(",")]])
 
 
-def _parenthesised(formula: Formula) -> str:
+def _parenthesise(formula: Formula) -> str:
     """The formula with parentheses around each operand that has a connective."""
 
     def operand(part: Formula) -> str:
-        text = _parenthesised(part)
+        text = _parenthesise(part)
         return f"({text})" if isinstance(part, And | Or | Xor | Implies | Iff | Eq) else text
 
     match formula:

@@ -154,9 +154,9 @@ def _summary(text: str) -> list[_Element] | Trace:
             return malformed
         case span:
             try:
-                return _elements(text, *_unfenced(text, *span))
+                return _elements(text, *_strip_fence(text, *span))
             except NotAnArrayError as error:
-                return _malformed(span, str(error))
+                return _malformed_trace(span, str(error))
 
 
 def summary_span(text: str) -> tuple[int, int] | Trace:
@@ -164,11 +164,11 @@ def summary_span(text: str) -> tuple[int, int] | Trace:
     after_think = _after_last(text, "</think>")
     opening = text.find("<summary>", after_think)
     if opening < 0:
-        return _malformed((after_think, len(text)), "there is no <summary>")
+        return _malformed_trace((after_think, len(text)), "there is no <summary>")
     start = opening + len("<summary>")
     end = text.find("</summary>", start)
     if end < 0:
-        return _malformed((start, len(text)), "the <summary> is not closed")
+        return _malformed_trace((start, len(text)), "the <summary> is not closed")
     return start, end
 
 
@@ -177,7 +177,7 @@ def _after_last(text: str, marker: str) -> int:
     return 0 if found < 0 else found + len(marker)
 
 
-def _malformed(span: tuple[int, int], problem: str) -> Trace:
+def _malformed_trace(span: tuple[int, int], problem: str) -> Trace:
     return Trace(False, (Action(span, findings=(Finding(Code.MALFORMED, problem),)),))
 
 
@@ -230,7 +230,7 @@ _FENCE: Final = "```"
 _FENCE_OPENING: Final = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n")
 
 
-def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_fence(text: str, start: int, end: int) -> tuple[int, int]:
     """What stands between the first and the last line of a Markdown fence, if there is one around everything."""
     opening = _FENCE_OPENING.match(text, start, end)
     last = start + len(text[start:end].rstrip()) - len(_FENCE)
@@ -275,7 +275,7 @@ def _object(text: str) -> _Object | None:
         fields = _WELL_FORMED.decode(text)
         strings = 7 + len(fields.dependencies)  # four keys, three values, and the dependencies
         if text.count('"') == 2 * strings and "\\" not in text:  # so no key is there twice
-            return _Object(_NO_PAIRS, _well_formed(len(text), fields))
+            return _Object(_NO_PAIRS, _read_fields(len(text), fields))
     except (msgspec.DecodeError, UnicodeEncodeError):
         pass  # the pairs tell what is wrong
     try:
@@ -341,7 +341,7 @@ def _read(span: tuple[int, int], pairs: list[tuple[str, Any]]) -> Action:
     )
 
 
-def _well_formed(length: int, fields: Any) -> Action:
+def _read_fields(length: int, fields: Any) -> Action:
     """The action that an object is whose fields are as they should be; its span is that of its text alone."""
     findings: list[Finding] = []
     formula = _formula(fields.conclusion, findings)

@@ -166,7 +166,7 @@ def verified_by(
     Raises:
         ProofR1Error: a completion names an unknown problem; also the errors of :meth:`Verifier.verify`.
     """
-    source = _checked(completions)
+    source = _require_completions(completions)
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
@@ -177,7 +177,7 @@ def verified_by(
             yield completion, verifier.verify(problem, completion.completion, sample=completion.sample)
 
 
-def _checked(completions: Iterable[Completion]) -> Iterator[Completion]:
+def _require_completions(completions: Iterable[Completion]) -> Iterator[Completion]:
     for completion in completions:
         if not isinstance(completion, Completion):
             require_type(completion, Completion, "each completion", f"got {completion!r:.200}")
@@ -208,7 +208,7 @@ def _verify_chunk(pickled: bytes) -> list[bytes]:
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
     """Chunks of ``size`` completions, or up to twice as many about one problem, which a worker then reads once."""
     chunk: list[Completion] = []
-    for completion in _checked(completions):
+    for completion in _require_completions(completions):
         if len(chunk) >= size and (completion.problem_id != chunk[-1].problem_id or len(chunk) == 2 * size):
             yield chunk
             chunk = []

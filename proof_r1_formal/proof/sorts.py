@@ -60,10 +60,10 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     if unknown:
         problem = f"the problem has no sort {', '.join(sorted(unknown))}"
         return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
-    return structs.replace(action, formula=_written(formula, known))
+    return structs.replace(action, formula=_write_sorts(formula, known))
 
 
-def _written(formula: Formula, known: SignatureBuilder) -> Formula:
+def _write_sorts(formula: Formula, known: SignatureBuilder) -> Formula:
     try:
         return known.extended(formula).sorted(formula)
     except SignatureError:

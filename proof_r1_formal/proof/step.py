@@ -143,7 +143,7 @@ class StepChecker:
             self._entailment_check(action, formula, dependencies, verdict)
         else:
             lacking = [name for name in action.dependencies if name not in known]
-            verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
+            verdict.findings.extend([_why_unresolved(action, name, state) for name in lacking])
         if terminal:
             mismatch = binding_findings(self._context.problem, action.id, formula, self._oracle)
             verdict.mismatched = bool(mismatch)
@@ -253,7 +253,7 @@ class StepChecker:
         return None
 
 
-def _unresolved(action: Action, name: str, state: State) -> Finding:
+def _why_unresolved(action: Action, name: str, state: State) -> Finding:
     """Why a dependency does not resolve: an earlier action is not admitted, or there is no such earlier action."""
     if name == action.id:
         return Finding(Code.MISSING_DEPENDENCY, f"dependency {name!r} is this action itself", (name,))

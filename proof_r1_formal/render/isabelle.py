@@ -72,7 +72,7 @@ def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
       using d1 d2 by blast
     <BLANKLINE>
     """
-    facts = " ".join(_labelled(query.dependencies))
+    facts = " ".join(_label(query.dependencies))
     using = f"using {facts} " if facts else ""
     return theory(name, f"{_lemma(query)}  {using}{proof}\n\n{gate(name, 'q')}")
 
@@ -141,7 +141,7 @@ def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
 def _lemma(query: Query) -> str:
     """The lemma ``q`` up to its proof."""
     signature = Signature.infer(query.formulas)
-    return f"lemma q:\n{statement(_labelled(query.dependencies), query.conclusion, signature)}"
+    return f"lemma q:\n{statement(_label(query.dependencies), query.conclusion, signature)}"
 
 
 # -- statements -------------------------------------------------------------------------------------------------------
@@ -189,10 +189,10 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
       assumes d1: "(\<forall>v_x's_Entity::'s_Entity. (p_A v_x's_Entity))"
       shows "(p_A f_t)"
     """
-    return statement(_labelled(premises), conclusion, Signature.infer((*premises, conclusion)))
+    return statement(_label(premises), conclusion, Signature.infer((*premises, conclusion)))
 
 
-def _labelled(premises: Sequence[Formula]) -> dict[str, Formula]:
+def _label(premises: Sequence[Formula]) -> dict[str, Formula]:
     return {f"d{number}": formula for number, formula in enumerate(premises, start=1)}
 
 

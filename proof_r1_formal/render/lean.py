@@ -156,7 +156,7 @@ def variable_name(variable: Var) -> str:
     return name if variable.sort == ENTITY else f"{name}'{sort_name(variable.sort)}"
 
 
-def _typed(variable: Var) -> str:
+def _binder(variable: Var) -> str:
     return f"{variable_name(variable)} : {sort_name(variable.sort)}"
 
 
@@ -176,6 +176,6 @@ _NOTATION = Notation(
         Implies: ("(", " → ", ")"),
         Iff: lisp("Iff"),
     },
-    universal=lambda variable: (f"(∀ {_typed(variable)}, ", ")"),
-    existential=lambda variable: (f"(Exists fun {_typed(variable)} => ", ")"),
+    universal=lambda variable: (f"(∀ {_binder(variable)}, ", ")"),
+    existential=lambda variable: (f"(Exists fun {_binder(variable)} => ", ")"),
 )

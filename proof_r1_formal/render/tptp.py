@@ -136,7 +136,7 @@ def variable_name(variable: Var) -> str:
     return name if variable.sort == ENTITY else f"{name}_0{sort_name(variable.sort)}"
 
 
-def _typed(variable: Var) -> str:
+def _binder(variable: Var) -> str:
     return f"{variable_name(variable)}: {sort_name(variable.sort)}"
 
 
@@ -157,4 +157,4 @@ def _notation(bound: Callable[[Var], str]) -> Notation:
     )
 
 
-_UNTYPED, _TYPED = _notation(variable_name), _notation(_typed)
+_UNTYPED, _TYPED = _notation(variable_name), _notation(_binder)

@@ -187,12 +187,12 @@ class _Step:
     def instance_of(self, schema: Schema) -> Match | None:
         """The first instance of the schema that this step is and that has no unstated premises."""
         for order in permutations(range(len(self._dependencies)), len(schema.principal)):
-            found = self._anchored(schema, schema.principal, order, (), {})
+            found = self._anchor(schema, schema.principal, order, (), {})
             if found is not None:
                 return found
         return None
 
-    def _anchored(
+    def _anchor(
         self,
         schema: Schema,
         patterns: tuple[Formula, ...],
@@ -202,9 +202,9 @@ class _Step:
     ) -> Match | None:
         """An instance with the patterns anchored in the dependencies of that order, or with a chain from there."""
         if not patterns:
-            found = self._completed(schema, anchors, known)
+            found = self._complete(schema, anchors, known)
             if found is None and anchors and _CHAIN in schema.conditions:
-                return self._continued(schema, anchors, known)
+                return self._continue(schema, anchors, known)
             return found
         pattern, index = patterns[0], order[0]
         position = 0
@@ -214,30 +214,30 @@ class _Step:
             if isinstance(pattern, Atom) or type(formula) is type(pattern):
                 # an instance is made, normalised, regrouped and compared
                 price = 1 + 4 * instance_price(formula) if formula.quantifiers else 1
-                for substitution in matches(pattern, formula, known, skipped=self._skipped):
+                for substitution in matches(pattern, formula, known, skipped=self._skip):
                     self._spend(price)
                     anchored = (*anchors, Anchor(index, formula, element.antecedents))
-                    found = self._anchored(schema, patterns[1:], order[1:], anchored, substitution)
+                    found = self._anchor(schema, patterns[1:], order[1:], anchored, substitution)
                     if found is not None:
                         return found
             if _TERMINAL in schema.conditions:
                 break  # the dependency itself, not what else is in its spine
         return None
 
-    def _continued(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
+    def _continue(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
         """Use the result as the first principal premise again, with the rest anchored in unused dependencies."""
         result = instance(schema.conclusion, substitution)
         used = {anchor.dependency for anchor in anchors}
         unused = [index for index in range(len(self._dependencies)) if index not in used]
         first, *others = schema.principal
-        for known in matches(first, result, skipped=self._skipped):
+        for known in matches(first, result, skipped=self._skip):
             for order in permutations(unused, len(others)):
-                found = self._anchored(schema, tuple(others), order, anchors, known)
+                found = self._anchor(schema, tuple(others), order, anchors, known)
                 if found is not None:
                     return found
         return None
 
-    def _completed(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
+    def _complete(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
         """The instance with these anchors, if it has no unstated premises; the first that has some is kept."""
         for complete in self._concluding(schema, substitution):
             if not self._substantial([anchor.element for anchor in anchors]):
@@ -247,14 +247,14 @@ class _Step:
                 continue
             found = Match(schema, complete, anchors, minor)
             self.compound = self.compound or found
-            unstated = self._unstated(found)
+            unstated = self._missing(found)
             if not unstated:
                 return found
             if self.compound is found:
                 self.compound = structs.replace(found, unstated=unstated)
         return None
 
-    def _unstated(self, found: Match) -> tuple[Formula, ...]:
+    def _missing(self, found: Match) -> tuple[Formula, ...]:
         """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
 
         A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
@@ -265,7 +265,7 @@ class _Step:
         needed = [formula for formula in found.minor if formula not in self._dependencies]
         for anchor in found.principal:
             needed += [formula for formula in anchor.antecedents if formula not in self._dependencies]
-        return tuple([f for f in needed if not is_stated(f, self._plainly_said, sums=sums, unruled=True)])
+        return tuple([f for f in needed if not is_stated(f, self._is_plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
         if _AS_WRITTEN in schema.conditions:
@@ -277,11 +277,11 @@ class _Step:
         if _STATED in schema.conditions:
             if not self._substantial(minor):
                 return False
-            return all(is_stated(formula, self._said, sums=True, unruled=False) for formula in minor)
+            return all(is_stated(formula, self._is_said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
-        return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
+        return all(self._entailed_by_others(anchored, formula) or self._is_said(formula, anchored) for formula in minor)
 
-    def _said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
+    def _is_said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
 
         A minor premise may also be stated by the dependency that holds a principal one.
@@ -298,9 +298,9 @@ class _Step:
                 position += 1
         return False
 
-    def _plainly_said(self, formula: Formula) -> bool:
+    def _is_plainly_said(self, formula: Formula) -> bool:
         """Whether it is there behind no antecedent."""
-        return self._said(formula, plainly=True)
+        return self._is_said(formula, plainly=True)
 
     def _element(self, index: int, position: int, *, plainly: bool = False) -> Element | None:
         """The element at a position of a dependency's spine, at 1; None behind the last.
@@ -349,7 +349,7 @@ class _Step:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
         if _SYNTACTIC in schema.conditions:
-            found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
+            found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skip)
             return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
         if not schema.open_terms:
             return (substitution,) if self._concludes(schema, substitution) else ()
@@ -375,7 +375,7 @@ class _Step:
                 self._spend(1)
                 yield {**substitution, name: term}
 
-    def _skipped(self) -> None:
+    def _skip(self) -> None:
         self._leave_open("a conjunction or disjunction has too many parts to be split in every way")
 
     def _spend(self, price: int) -> None:

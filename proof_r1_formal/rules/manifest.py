@@ -109,7 +109,7 @@ def title(catalogue: Catalogue) -> str:
     return f"{catalogue.name} ({catalogue.manifest.name}: {made})"
 
 
-def _accepted(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+def _acceptances(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     """The proof assistants that accepted each schema, by the package's manifest or the catalogue's own."""
     known = [read_manifest(path) for path in (manifest_path(), catalogue.manifest) if path is not None]
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
@@ -118,14 +118,14 @@ def _accepted(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 
 def accepted_schemata(catalogue: Catalogue) -> str:
     """How many of a catalogue's schemata each kernel accepted: ``Lean 65 of 65, Isabelle 65 of 65``."""
-    accepted = _accepted(catalogue).values()
+    accepted = _acceptances(catalogue).values()
     counts = [f"{kernel} {sum(kernel in by for by in accepted)} of {len(accepted)}" for kernel in (LEAN, ISABELLE)]
     return ", ".join(counts)
 
 
 def unproved(catalogue: Catalogue) -> tuple[str, ...]:
     """The names of the schemata that are in no manifest as they stand."""
-    return tuple([name for name, by in _accepted(catalogue).items() if LEAN not in by])
+    return tuple([name for name, by in _acceptances(catalogue).items() if LEAN not in by])
 
 
 def require_proved(catalogue: Catalogue) -> None:

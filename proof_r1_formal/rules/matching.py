@@ -161,10 +161,10 @@ def _bind(letter: Atom, formula: Formula, bound: _Bound, substitution: Found) ->
     known = substitution.get(name)
     if known is None:
         return [{**substitution, name: new}]
-    return [substitution] if isinstance(known, Lambda) and _closed(known) is _closed(new) else []
+    return [substitution] if isinstance(known, Lambda) and _close(known) is _close(new) else []
 
 
-def _closed(function: Lambda) -> Formula:
+def _close(function: Lambda) -> Formula:
     """A representative of a formula with holes, up to bound names and regrouping."""
     body = function.body
     for variable in reversed(function.variables):

@@ -112,7 +112,7 @@ def build(pool: Pool, access: Access) -> Starlette:
     routes = [Route(each.path, partial(service.answer, each), methods=["POST"]) for each in asked]
     app = Starlette(
         routes=[*routes, Route("/healthz", service.healthz), Route("/openapi.json", openapi)],
-        exception_handlers={ProofR1Error: _refused, HTTPException: _not_there, Exception: _refused},
+        exception_handlers={ProofR1Error: _refuse, HTTPException: _not_there, Exception: _refuse},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False  # a redirect would not have the address that clients of a proxy know
@@ -191,7 +191,7 @@ class _Service:
         ]
         outcomes = await self._outcomes(jobs)
         refused = [float(isinstance(outcome, RefusalError)) for outcome in outcomes]
-        return msgspec.json.encode(reply([_scored(outcome) for outcome in outcomes], refused=refused))
+        return msgspec.json.encode(reply([_score(outcome) for outcome in outcomes], refused=refused))
 
     async def healthz(self, request: Request) -> Response:
         """Whether the service works; no token is needed."""
@@ -256,7 +256,7 @@ def _content(outcome: bytes | RefusalError) -> bytes:
     return outcome
 
 
-def _scored(outcome: Scored | RefusalError) -> Scored:
+def _score(outcome: Scored | RefusalError) -> Scored:
     """What a completion earns: nothing if it cannot be verified."""
     if isinstance(outcome, Scored):
         return outcome
@@ -281,7 +281,7 @@ def _refusal(error: BaseException) -> RefusalError:
     return RefusalError(500, "failed", f"{type(error).__name__} in the service; its log says more")
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refuse(_: Request, error: Exception) -> Response:
     refusal = _refusal(error)
     content = {"error": {"code": refusal.code, "message": refusal.message}}
     return Response(json.dumps(content), refusal.status, refusal.headers, "application/json")
@@ -291,7 +291,7 @@ async def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
     code = codes.get(error.status_code, "bad_request")
-    return await _refused(request, RefusalError(error.status_code, code, str(error.detail), error.headers))
+    return await _refuse(request, RefusalError(error.status_code, code, str(error.detail), error.headers))
 
 
 # -- the document -----------------------------------------------------------------------------------------------------

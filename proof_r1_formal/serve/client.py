@@ -89,7 +89,11 @@ class Client:
             ServiceError: the service does not answer, or replies with an error.
         """
         request = VerifyRequest(
-            problem=_given(problem), completions=tuple(completions), rules=rules, evaluation=evaluation, atomic=atomic
+            problem=_problem_text(problem),
+            completions=tuple(completions),
+            rules=rules,
+            evaluation=evaluation,
+            atomic=atomic,
         )
         return self._ask("/v1/verify", request, VerifyReply).reports
 
@@ -115,7 +119,7 @@ class Client:
         """
         require_equal_lengths(problems=problems, completions=completions)
         pairs = zip(problems, completions, strict=True)
-        items = tuple([VerifyItem(problem=_given(problem), completion=text) for problem, text in pairs])
+        items = tuple([VerifyItem(problem=_problem_text(problem), completion=text) for problem, text in pairs])
         request = VerifyManyRequest(items=items, rules=rules, evaluation=evaluation, atomic=atomic)
         return self._ask("/v1/verify_many", request, VerifyReply).reports
 
@@ -141,7 +145,7 @@ class Client:
             ValueError: there are not as many problems as completions.
         """
         require_equal_lengths(problems=problems, completions=completions)
-        labels = tuple(map(_given, problems))
+        labels = tuple(map(_problem_text, problems))
         path = f"/get_reward?reward={reward}&rules={rules}"
         scored: list[Scored] = []
         for start in range(0, len(completions), MAX_COMPLETIONS):
@@ -162,7 +166,7 @@ class Client:
         kernel: Literal["lean", "none"] = "lean",
     ) -> CertifyReply:
         """The certificate of an answer, with the kernel's judgement; see :meth:`verify`."""
-        request = CertifyRequest(problem=_given(problem), completion=completion, rules=rules, kernel=kernel)
+        request = CertifyRequest(problem=_problem_text(problem), completion=completion, rules=rules, kernel=kernel)
         return self._ask("/v1/certify", request, CertifyReply)
 
     def health(self) -> Health:
@@ -240,6 +244,6 @@ class Client:
             raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
 
 
-def _given(problem: Problem | str) -> str:
+def _problem_text(problem: Problem | str) -> str:
     """A problem as requests hold it: its record, or the id of one of the service."""
     return to_json(problem) if isinstance(problem, Problem) else problem

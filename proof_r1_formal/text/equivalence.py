@@ -55,19 +55,19 @@ def regrouped(formula: Formula) -> Formula:
 
     Operands that repeat stay. The order is that of a text key, so it does not depend on the process.
     """
-    return _regrouped(alpha_normal(formula))
+    return _regroup(alpha_normal(formula))
 
 
-def _regrouped(formula: Formula) -> Formula:
+def _regroup(formula: Formula) -> Formula:
     if isinstance(formula, (And, Or)):
         connective = type(formula)
-        return reduce(connective, sorted([_regrouped(f) for f in operands(formula, connective)], key=_order))
+        return reduce(connective, sorted([_regroup(f) for f in operands(formula, connective)], key=_order))
     if isinstance(formula, Binary):
-        return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
+        return type(formula)(_regroup(formula.left), _regroup(formula.right))
     if isinstance(formula, Not):
-        return Not(_regrouped(formula.body))
+        return Not(_regroup(formula.body))
     if isinstance(formula, Binder):
-        return type(formula)(formula.variable, _regrouped(formula.body))
+        return type(formula)(formula.variable, _regroup(formula.body))
     return formula
 
 

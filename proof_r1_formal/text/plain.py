@@ -83,7 +83,7 @@ class _Reader:
 
     def formula(self) -> Formula:
         """The formula of all tokens. Behind a list marker, as in ``a) P(b)``, tokens are left over."""
-        found = self._connected(1, {}, 0)
+        found = self._connectives(1, {}, 0)
         free = [name.lower() for name in self._free]
         if self._tokens[self._next] or not _UNUSUAL.isdisjoint(free):
             raise _UnusualError
@@ -93,7 +93,7 @@ class _Reader:
                 raise _UnusualError
         return found
 
-    def _connected(self, weakest: int, scope: Mapping[str, Var], depth: int) -> Formula:
+    def _connectives(self, weakest: int, scope: Mapping[str, Var], depth: int) -> Formula:
         """A formula whose outermost connectives bind at least as tight as ``weakest``."""
         left = self._unary(scope, depth + 1)
         while True:
@@ -103,7 +103,7 @@ class _Reader:
             if strength == weakest == _RIGHT:  # mostly A → B → C, which some notations group to the left
                 raise _UnusualError
             self._next += 1
-            right = self._connected(strength if strength == _RIGHT else strength + 1, scope, depth + 1)
+            right = self._connectives(strength if strength == _RIGHT else strength + 1, scope, depth + 1)
             left = connective(left, right)
 
     def _unary(self, scope: Mapping[str, Var], depth: int) -> Formula:
@@ -114,14 +114,14 @@ class _Reader:
         if token == "¬":
             return Not(self._unary(scope, depth + 1))
         if token != "(":
-            return self._quantified(token, scope, depth) if token[0] in "∀∃" else self._atom(token, scope)
-        inside = self._connected(1, scope, depth)
+            return self._quantify(token, scope, depth) if token[0] in "∀∃" else self._atom(token, scope)
+        inside = self._connectives(1, scope, depth)
         if self._tokens[self._next] != ")":
             raise _UnusualError
         self._next += 1
         return inside
 
-    def _quantified(self, token: str, scope: Mapping[str, Var], depth: int) -> Formula:
+    def _quantify(self, token: str, scope: Mapping[str, Var], depth: int) -> Formula:
         name = token[1:]
         if name in scope or not SIMPLE_VARIABLE.fullmatch(name):
             raise _UnusualError

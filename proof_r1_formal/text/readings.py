@@ -158,7 +158,7 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
     in_list: list[bool] | None = None  # for few formulas only
     for index, token in enumerate(tokens):
         if token.type == "GLUED":
-            raise _ambiguous(token, _glued(token.value))
+            raise _ambiguous(token, _split_word(token.value))
         if token.type == "_XOR" and token.value == "^":
             raise _ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
         if token.type not in ("NAME", "CALL"):
@@ -190,7 +190,7 @@ def require_prefix_notation(tokens: Sequence[Token]) -> None:
     """
     for token in tokens:
         if token.type == "GLUED":
-            raise _ambiguous(token, _glued(token.value))
+            raise _ambiguous(token, _split_word(token.value))
         if token.type == "CALL":
             name = token.value
             raise _ambiguous(
@@ -351,7 +351,7 @@ def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
 # -- reserved words ---------------------------------------------------------------------------------------------------
 
 
-def _glued(word: str) -> str:
+def _split_word(word: str) -> str:
     reserved = re.match(r"[A-Za-z]+", word)
     assert reserved is not None, word
     rest = word[reserved.end() :].lstrip("-.'’")

@@ -102,14 +102,14 @@ def repaired(text: str, parse: Parser, notation: NotationName) -> Repaired:
             text, what = step
             repairs.append(what)
     assert first_error is not None
-    if not isinstance(first_error, TwoReadingsError) and _SIGN.search(_unnamed(text)):
-        balanced = _balanced(text, parse, notation)
+    if not isinstance(first_error, TwoReadingsError) and _SIGN.search(_mask_quotes(text)):
+        balanced = _balance(text, parse, notation)
         if balanced is not None:
             return Repaired(balanced.formula, (*repairs, *balanced.repairs))
     raise first_error
 
 
-def _unnamed(text: str) -> str:
+def _mask_quotes(text: str) -> str:
     """The text, as long, with letters for what stands in quotes."""
     return QUOTED.sub(lambda name: "_" * len(name[0]), text)
 
@@ -120,7 +120,7 @@ def _step(text: str, error: ParseError) -> tuple[str, str] | None:
         start, name = error.location.offset, error.name
         changed = f"{text[:start]}{json.dumps(name)}{text[start + len(name) :]}"
         return changed, f"read {name!r} as a variable that its quantifier binds in vain"
-    unnamed = _unnamed(text)
+    unnamed = _mask_quotes(text)
     if (markers := list_markers(text)) and _SIGN.search(unnamed, len(markers)):
         return text[len(markers) :], f"dropped the list marker {markers.strip()!r} at the beginning"
     if isinstance(error, TwoReadingsError) or not _SIGN.search(unnamed):
@@ -138,25 +138,25 @@ def _step(text: str, error: ParseError) -> tuple[str, str] | None:
 # -- parentheses ------------------------------------------------------------------------------------------------------
 
 
-def _balanced(text: str, parse: Parser, notation: NotationName) -> Repaired | None:
+def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | None:
     """The formula of the text with the fewest parentheses dropped or added, if all ways to do so agree.
 
     Raises:
         TwoReadingsError: two ways do not agree.
     """
-    surplus, missing = _unmatched(_unnamed(text))
+    surplus, missing = _unmatched_places(_mask_quotes(text))
     if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None
     found: Formula | None = None
     pending, seen = [text], {text}
     while pending:
         current = pending.pop()
-        changed = [each for each in dict.fromkeys(_changed(current)) if each not in seen]
+        changed = [each for each in dict.fromkeys(_edits(current)) if each not in seen]
         seen.update(changed)
         if len(seen) > _MAX_TRIES:
             return None
         pending += reversed(changed)
-        formula = None if any(_unmatched(_unnamed(current))) else _formula(current, parse, notation)
+        formula = None if any(_unmatched_places(_mask_quotes(current))) else _formula(current, parse, notation)
         if found is None:
             found = formula
         elif formula is not None and not surely_equivalent(found, formula):
@@ -178,7 +178,7 @@ def _formula(text: str, parse: Parser, notation: NotationName) -> Formula | None
         return None
 
 
-def _unmatched(unnamed: str) -> tuple[list[int], list[int]]:
+def _unmatched_places(unnamed: str) -> tuple[list[int], list[int]]:
     """The places of every ``)`` and of every ``(`` without the other one."""
     surplus: list[int] = []
     opened: list[int] = []
@@ -192,10 +192,10 @@ def _unmatched(unnamed: str) -> tuple[list[int], list[int]]:
     return surplus, opened
 
 
-def _changed(text: str) -> Iterator[str]:
+def _edits(text: str) -> Iterator[str]:
     """The texts in which one parenthesis less is unmatched, the simplest first."""
-    unnamed = _unnamed(text)
-    surplus, missing = _unmatched(unnamed)
+    unnamed = _mask_quotes(text)
+    surplus, missing = _unmatched_places(unnamed)
     if surplus:
         for offset in reversed(range(surplus[0] + 1)):
             if unnamed[offset] in ")）" and _GOES_ON.match(unnamed, offset + 1):
@@ -207,7 +207,9 @@ def _changed(text: str) -> Iterator[str]:
         yield f"{text})"
         for end in _END.finditer(unnamed, missing[-1]):
             before = unnamed[: end.start()]
-            if _GOES_ON.match(unnamed, end.start()) and _deserves_parentheses(before[_unmatched(before)[1][-1] + 1 :]):
+            if _GOES_ON.match(unnamed, end.start()) and _deserves_parentheses(
+                before[_unmatched_places(before)[1][-1] + 1 :]
+            ):
                 yield f"{text[: end.start()]}){text[end.start() :]}"
 
 

@@ -119,7 +119,9 @@ class Resolver:
             arguments = self._arguments(parts, scope, depth)
             self._require_symbol(parts[0], arguments)
             if len(parts) == 1 and "Fx" in self._convention.own and _TEXTBOOK_ATOM.fullmatch(parts[0]):
-                return Atom(name[0], tuple([self._named(each[0], parts[0], scope) for each in _LETTER.finditer(name)]))
+                return Atom(
+                    name[0], tuple([self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)])
+                )
             if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
                 self._refuse(parts[0], textbook_atom(name))
             return Atom(name, arguments)
@@ -142,7 +144,7 @@ class Resolver:
             case "not_":
                 return Not(self._formula(parts[-1], scope, depth + 1))
             case "quantified":
-                return self._quantified(parts, scope, depth)
+                return self._quantify(parts, scope, depth)
             case "equal" | "unequal":
                 *_, left, right = parts
                 equality = Eq(self._term(left, scope, depth + 1), self._term(right, scope, depth + 1))
@@ -154,7 +156,7 @@ class Resolver:
                 return BOTTOM
         raise AssertionError(f"grammar rule {rule} has no meaning")
 
-    def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+    def _quantify(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
             binder = read_binder(parts[0].value)
             quantify, variables, written = binder.quantify, binder.variables, binder.written
@@ -248,7 +250,7 @@ class Resolver:
         found = re.compile(r"\(\s*\)").search(self._text, start)
         return start if found is None else found.start()
 
-    def _named(self, name: str, token: Token, scope: dict[str, Var]) -> Term:
+    def _term_of_name(self, name: str, token: Token, scope: dict[str, Var]) -> Term:
         """The variable or constant of a name."""
         if name in scope:
             return scope[name]
@@ -271,7 +273,7 @@ class Resolver:
             if name in scope:
                 return scope[name]
             self._refuse(head, placeholder(head.value))
-            return self._named(name, head, scope)
+            return self._term_of_name(name, head, scope)
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")
         if tree.data == "term":  # prefix notation

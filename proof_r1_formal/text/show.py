@@ -125,7 +125,7 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
         require_type(formula, Node, "formula", "parse_formula() makes one from text")
     known: str | None = formula.memo.get(notation)
     if known is None:
-        separated = _separated(formula) if formula.quantifiers else formula
+        separated = _separate(formula) if formula.quantifiers else formula
         known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
         formula.memo[notation] = known
     return known
@@ -138,10 +138,10 @@ def text_of(node: Node) -> str:
 
 def show_term(term: Term) -> str:
     """The text of a term: ``mother(x)``."""
-    return _applied(term.function, term.arguments) if isinstance(term, App) else _binder(term.name)
+    return _application(term.function, term.arguments) if isinstance(term, App) else _binder(term.name)
 
 
-def _applied(name: str, arguments: tuple[Term, ...]) -> str:
+def _application(name: str, arguments: tuple[Term, ...]) -> str:
     return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
@@ -154,7 +154,7 @@ def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -
     if isinstance(formula, Atom):
         if notation == "juxtaposed" and formula.arguments:
             return " ".join([_head(formula.predicate, formula.arguments), *[_argument(a) for a in formula.arguments]])
-        return _applied(formula.predicate, formula.arguments)
+        return _application(formula.predicate, formula.arguments)
     if isinstance(formula, Not):
         if isinstance(formula.body, Eq):
             return f"{symbols[Not]}({_infix(formula.body, notation, 0, last=True)})"
@@ -219,7 +219,7 @@ def _prefix_term(term: Term) -> str:
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
     plain = _is_simple(name) or (_is_plain(name, _PLAIN_NAME) and (latin(name) == name or not latin(name).isascii()))
-    return name if plain else _quoted(name)
+    return name if plain else _quote(name)
 
 
 def _is_plain(name: str, pattern: re.Pattern[str]) -> bool:
@@ -232,40 +232,40 @@ def _is_simple(name: str) -> bool:
     return name.isascii() and name.isidentifier() and name[0] != "_" and name.lower() not in WORDS
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return json.dumps(name, ensure_ascii=True)
 
 
 def _word(name: str) -> str:
     """The name of a constant that stands beside other names, where some words look like prose or a connective."""
     misread = name in _MISREAD or name.lower() in INFIX_WORDS or CONTRACTION.fullmatch(name)
-    return _quoted(name) if misread else _name(name)
+    return _quote(name) if misread else _name(name)
 
 
 def _head(name: str, arguments: tuple[Term, ...]) -> str:
     """The name of a symbol with arguments beside it, where it might be prose or one more variable."""
     again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
-    return _quoted(name) if again or name == "in" or name.lower() in PROSE_FIRST else _symbol(name, arguments)
+    return _quote(name) if again or name == "in" or name.lower() in PROSE_FIRST else _symbol(name, arguments)
 
 
 def _symbol(name: str, arguments: tuple[Term, ...]) -> str:
     """The name of a symbol with arguments, where it might be a quantifier and its variable."""
     unclear = name[0] in "EA" and any(name[1:] in functions_within(term) for term in arguments)
-    return _quoted(name) if unclear else _name(name)
+    return _quote(name) if unclear else _name(name)
 
 
 def _bound(formula: Quantified) -> str:
     """The name of the variable of a quantifier; one that does not occur might be a mistake."""
     name = formula.variable.name
-    return _binder(name) if formula.variable in formula.body.free else _quoted(name)
+    return _binder(name) if formula.variable in formula.body.free else _quote(name)
 
 
 def _binder(name: str) -> str:
     """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
-    return name if _is_simple(name) or _is_plain(name, _PLAIN_BINDER) else _quoted(name)
+    return name if _is_simple(name) or _is_plain(name, _PLAIN_BINDER) else _quote(name)
 
 
-def _separated(formula: Formula) -> Formula:
+def _separate(formula: Formula) -> Formula:
     """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
     bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Binder)}
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
@@ -276,10 +276,10 @@ def _separated(formula: Formula) -> Formula:
     clear = clear and not any(not atom.arguments and is_textbook_atom(atom.predicate, bound) for atom in atoms)
     if clear and not _is_misread(formula, {}):
         return formula
-    return rename_bound(formula, frozenset(taken | bound), _numbered)
+    return rename_bound(formula, frozenset(taken | bound), _fresh_name)
 
 
-def _numbered(name: str, taken: frozenset[str]) -> str:
+def _fresh_name(name: str, taken: frozenset[str]) -> str:
     looks = frozenset(map(look, taken))
     stem = name if look(f"{name}_") != look(name) else look(name)  # behind "x-1", which looks like "x", nothing counts
     return next(new for new in (f"{stem}_{number}" for number in count(1)) if look(new) not in looks)

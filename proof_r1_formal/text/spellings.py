@@ -62,10 +62,10 @@ class Tokens(PostLex):
     always_accept = ("GLUED", "CALL")  # kept by the lexer although no rule of a grammar has them
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        yield from _bounded(stream)
+        yield from _bound_depth(stream)
 
 
-def _bounded(stream: Iterator[Token]) -> list[Token]:
+def _bound_depth(stream: Iterator[Token]) -> list[Token]:
     """The tokens, counted, and so is the depth of their parentheses, each of which closes one of its kind.
 
     Raises:
@@ -98,7 +98,8 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
         InvalidTokenError: a call has too few arguments.
     """
     named = [
-        _named(tokens, index, convention) if token.value[0] in "'\\" else token for index, token in enumerate(tokens)
+        _name_token(tokens, index, convention) if token.value[0] in "'\\" else token
+        for index, token in enumerate(tokens)
     ]
     return _with_clear_signs(_without_calls(_without_parentheses(named, convention)), convention)
 
@@ -280,7 +281,7 @@ _WORDS = {"not": "_NOT", "and": "_AND", "or": "_OR", "xor": "_XOR", "implies": "
 _WORDS |= {"true": "TOP", "false": "BOTTOM"}
 
 
-def _named(tokens: Sequence[Token], index: int, convention: Convention) -> Token:
+def _name_token(tokens: Sequence[Token], index: int, convention: Convention) -> Token:
     """The token, a name in double quotes or plain, or the connective that ``\\text{and}`` is.
 
     Raises:

@@ -60,10 +60,10 @@ def ordered_map(
         ProofR1Error: see :func:`worker_pool` and :meth:`WorkerPool.map`; at once for a wrong count or engine.
     """
     _check(workers, engine)
-    return _mapped(worker_pool(workers, initializer=initializer, engine=engine), function, tasks)
+    return _map(worker_pool(workers, initializer=initializer, engine=engine), function, tasks)
 
 
-def _mapped(
+def _map(
     opening: AbstractContextManager[WorkerPool], function: Callable[[_Task], _Result], tasks: Iterable[_Task]
 ) -> Iterator[_Result]:
     with opening as pool:

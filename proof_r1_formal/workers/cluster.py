@@ -88,7 +88,7 @@ def cluster(count: int, address: str | None) -> Iterator[Backend]:
     """
     if find_spec("ray") is None:
         raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
-    ray, is_joined = _connected(address, count)
+    ray, is_joined = _connect(address, count)
     actor = ray.remote(_Actor).options(num_cpus=1)
     try:
         yield Backend(lambda: _ClusterWorker(ray, actor.remote()), ATTEMPTS, None)
@@ -105,7 +105,7 @@ def keep_private() -> None:
         vars(constants)["ENABLE_RAY_CLUSTER"] = os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] != "0"
 
 
-def _connected(address: str | None, count: int) -> tuple[ModuleType, bool]:
+def _connect(address: str | None, count: int) -> tuple[ModuleType, bool]:
     """Ray, connected to a cluster, and whether that was done here."""
     address = address or os.environ.get("RAY_ADDRESS") or LOCAL
     if "ray" in sys.modules and sys.modules["ray"].is_initialized():

@@ -26,7 +26,7 @@ def main(descriptor: int) -> None:
     """
     with suppress(EOFError, OSError), Connection(descriptor) as pool:
         while True:
-            pool.send_bytes(_pickled(run(_unpickled, pool.recv_bytes())))
+            pool.send_bytes(_pickle(run(_unpickle, pool.recv_bytes())))
 
 
 def run(function: Function, task: Any) -> Reply:
@@ -43,12 +43,12 @@ def initialize(initializer: Initializer | None) -> None:
         initializer()
 
 
-def _unpickled(frame: bytes) -> Any:
+def _unpickle(frame: bytes) -> Any:
     function, task = pickle.loads(frame)
     return function(task)
 
 
-def _pickled(reply: Reply) -> bytes:
+def _pickle(reply: Reply) -> bytes:
     try:
         return pickle.dumps(reply)
     except Exception as error:  # noqa: BLE001 (a result that cannot be sent is the task's own failure)

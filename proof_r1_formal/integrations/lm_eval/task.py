@@ -54,10 +54,10 @@ def dataset(
         raise ProofR1Error("the task needs a file of problems: --metadata problems=FILE")
     require_one_of(get_args(PromptName), prompt=prompt)
     rows = problems_dataset(usable_problems(problems, strict=strict).values(), rules=rules, prompt=prompt)
-    return {"test": Dataset.from_list([row | _asked(row.pop("prompt")) | {"rules": rules} for row in rows])}
+    return {"test": Dataset.from_list([row | _texts_of(row.pop("prompt")) | {"rules": rules} for row in rows])}
 
 
-def _asked(prompt: str | Sequence[Mapping[str, str]]) -> Row:
+def _texts_of(prompt: str | Sequence[Mapping[str, str]]) -> Row:
     """The two texts of a prompt. Without a chat template the harness joins them as they are, hence the blank line."""
     if isinstance(prompt, str):
         return {"system": "", "question": prompt}
