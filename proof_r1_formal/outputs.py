@@ -330,7 +330,7 @@ def _put(partial: Path, target: Path) -> None:
 
 
 def _key(inputs: Iterable[Path], settings: object) -> str | None:
-    """What tells a run from others; None if an input is a stream, which cannot be read twice."""
+    """A key that tells a run from others; None if an input is a stream, which cannot be read twice."""
     key = hashlib.sha256(f"{__version__} {settings!r}".encode())
     for path in inputs:
         try:

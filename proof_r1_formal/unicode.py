@@ -1,5 +1,5 @@
-"""What counts as text: every string that UTF-8 can encode. Python and JSON strings may also hold half of a surrogate
-pair, which is not a character. Each reader of text from outside asks :func:`is_text` once, where the text enters."""
+"""A text is a string that UTF-8 can encode. Python and JSON strings may also hold half of a surrogate pair, which is
+not a character. Each reader of text from outside asks :func:`is_text` once, where it enters."""
 
 from __future__ import annotations
 

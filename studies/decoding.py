@@ -150,7 +150,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one way of decoding came to with one seed."""
+    """The results of one way of decoding with one seed."""
 
     measures: dict[Measure, float]
     solved: tuple[bool, ...]  # whether the answer to each problem is right and rule-verified

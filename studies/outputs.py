@@ -1,4 +1,4 @@
-"""What language models wrote for FOLIO, read and decided: which right answers rest on formulas that do not support it.
+"""Formulas of language models for FOLIO: which right answers rest on formulas that do not support them.
 
 In: the folder of the benchmark data, with FOLIO's validation set (version 0) and public formalisations. Out: the table
 of ``docs/outputs.md``. An output is premises and a conclusion as formulas. The engine's answer to them is compared
@@ -38,7 +38,7 @@ NAMES: Final = {"True": GOAL_TRUE, "False": GOAL_FALSE, "Uncertain": GOAL_UNCERT
 
 
 class Outcome(StrEnum):
-    """What becomes of an output."""
+    """The fate of an output."""
 
     UNREAD = "cannot be read"
     CONTRADICTORY = "premises contradict each other"
@@ -53,7 +53,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a model wrote.
+    """The text that a model wrote.
 
     Attributes:
         premises: formulas as text.
@@ -122,7 +122,7 @@ class Reader:
         self._oracle = Oracle(Answers(self._solver, tables=True, evidence="checked"))
 
     def outcome(self, output: Output) -> Outcome:
-        """What becomes of an output."""
+        """The fate of an output."""
         try:
             premises, goal = _read(output.premises, output.conclusion)
         except ProofR1Error:

@@ -87,7 +87,7 @@ PUBLISHED: Mapping[str, Mapping[str, int]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What becomes of a record.
+    """The fate of a record.
 
     Attributes:
         id: of the problem.
@@ -216,7 +216,7 @@ def counts(choices: Iterable[Choice]) -> Counter[str]:
 
 
 def _outside(problem: Problem) -> str:
-    """What in the formulas the reference implementation cannot read; empty if it can read them."""
+    """The parts of the formulas that the reference implementation cannot read; empty if it can read them."""
     parts = [part for formula in problem.formulas() for part in subformulas(formula)]
     bound = {part.variable.name for part in parts if isinstance(part, Binder)}
     for part in parts:

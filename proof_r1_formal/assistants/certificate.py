@@ -28,7 +28,7 @@ ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_f
 """Names of theorems."""
 
 Style: TypeAlias = Literal["shallow", "reflect"]
-"""What a theorem for Lean consists of: a lemma for each line of a proof, for people to read; or the proof as data, for
+"""The form of a theorem for Lean: a lemma for each line of a proof, for people to read; or the proof as data, for
 a checker that Lean has proved sound."""
 
 MAX_SHALLOW = 300
@@ -75,7 +75,7 @@ class Certificate:
         return {ANSWER: self.answer(style), **_refutations(self, style)}
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
-        """What the premises do not entail, with a countermodel, by the theorem's name."""
+        """The formulas that the premises do not entail, each with a countermodel, by the theorem's name."""
         return {CONSISTENT: (BOTTOM, self.model)}
 
     def reflects(self, style: Style) -> bool:
@@ -163,7 +163,7 @@ class OpenCertificate:
         return _refutations(self, style)
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
-        """What the premises do not entail, with a countermodel, by the theorem's name."""
+        """The formulas that the premises do not entail, each with a countermodel, by the theorem's name."""
         return {GOAL_FAILS: (self.goal, self.model_of_negation), NEGATION_FAILS: (Not(self.goal), self.model_of_goal)}
 
 

@@ -1,4 +1,4 @@
-"""What LeanDojo sees in the theory: its theorems, traced in a full Lean, against the manifest.
+"""The theory as LeanDojo sees it: its theorems, traced in a full Lean, against the manifest.
 
 In: the theory's folder, with LeanDojo (the extra ``[lean]``), git and elan's Lean installed. Out: our theorems as
 LeanDojo extracts them (name, file, statement, premises), and where they contradict the manifest. This is another
@@ -77,7 +77,7 @@ class TracedStatement:
 
 
 class Flaw(NamedTuple):
-    """What is wrong with a theorem of the manifest."""
+    """The faults of a theorem of the manifest."""
 
     theorem: str
     problem: str

@@ -88,7 +88,7 @@ class IsabelleKernel:
         return None if path is None else cls(path)
 
     def check(self, theories: Mapping[str, str]) -> dict[str, Judgement]:
-        """What Isabelle says of each theory, by name; each imports ``Proof_R1`` and ends in its gate."""
+        """The judgement of Isabelle on each theory, by name; each imports ``Proof_R1`` and ends in its gate."""
         if not theories:
             return {}
         problem = self._build(theories)
@@ -123,7 +123,7 @@ class IsabelleKernel:
 
 
 def _errors(run: subprocess.CompletedProcess[bytes]) -> str:
-    """What a build complains of: the lines of its output that begin with ``***``, else the end of all that it says."""
+    """The complaints of a build: the lines of its output that begin with ``***``, else the end of all that it says."""
     said = run.stdout.decode("utf-8", "replace")
     marked = [line.removeprefix("***").strip() for line in said.splitlines() if line.startswith("***")]
     return "\n".join(marked)[:_MAX_ERROR] or (said + run.stderr.decode("utf-8", "replace")).strip()[-_MAX_ERROR:]

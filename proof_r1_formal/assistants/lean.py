@@ -66,7 +66,7 @@ class LeanTheorem(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What the kernel says of a theorem.
+    """The judgement of the kernel on a theorem.
 
     Attributes:
         accepted: whether the kernel accepts the theorem.

@@ -331,7 +331,7 @@ class _Writer:
         return self._numbers.function(constant)
 
     def _values(self, theorem: Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> str:
-        """What the letters of a theorem stand for."""
+        """The values of the letters of a theorem."""
         patterns = (*theorem.premises, theorem.conclusion)
         parts = [part for pattern in patterns for part in subformulas(pattern)]
         binders = {part.variable.name for part in parts if isinstance(part, Binder)}

@@ -134,7 +134,7 @@ class _Writer:
         assert_never(formula)
 
     def _distinct(self, equation: Eq, values: Mapping[Var, int]) -> str:
-        """That two elements differ: a predicate that is true of the one only."""
+        """A proof that two elements differ: a predicate that is true of the one only."""
         left = equation.left
         sort = left.sort if isinstance(left, Var) else self._signature.functions[left.function].result
         element = value_of(left, self._structure, values)

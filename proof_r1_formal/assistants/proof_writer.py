@@ -56,7 +56,7 @@ from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.rules.manifest import in_theory
 
 Known: TypeAlias = tuple[Signed, str]
-"""What an earlier line says, and the name or term that proves it."""
+"""The statement of an earlier line, and the name or term that proves it."""
 _Text = TypeVar("_Text")
 
 
@@ -85,7 +85,7 @@ class ProofWriter(ABC, Generic[_Text]):
         return [(signed(formula), self.without_pairs(formula, proof)) for formula, proof in premises]
 
     def line(self, known: Sequence[Known], line: Line) -> tuple[Signed, str | _Text]:
-        """What a line says, and its proof; every line but a witness, which opens the rest of its block."""
+        """The statement of a line, and its proof; not of a witness, which opens the rest of its block."""
         match line:
             case Repeat(premise):
                 return known[premise]

@@ -127,7 +127,7 @@ def engine(ray: str | None) -> str:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a command leaves out, as it cannot be used: it is named and counted, and the status is then 1.
+    """The unusable records, which a command leaves out: each is named and counted, and the status is then 1.
 
     Attributes:
         strict: whether it is an error instead, before any work.

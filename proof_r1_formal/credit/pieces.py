@@ -177,7 +177,7 @@ class TokenPieces:
 
 
 def _steps(decoder: _Decoder | None) -> list[_Step]:
-    """What a decoder does to each token alone.
+    """The work of a decoder on each token alone.
 
     What it does at the start of the whole text (taking off a space) is left out: a completion does not start there.
     """

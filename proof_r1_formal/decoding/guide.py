@@ -17,9 +17,9 @@ from proof_r1_formal.proof.session import VerifierSession
 END = "</summary>"
 """A completion ends here."""
 Standard: TypeAlias = Literal["semantic", "rule"]
-"""What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
+"""The checks that a step must pass to stay: entailment; or all four."""
 Feedback: TypeAlias = Literal["none", "finding"]
-"""What the model sees of a step that was taken back: nothing; or the step, and why it failed."""
+"""The part of a step taken back that the model still sees: nothing; or the step, and why it failed."""
 SUMMARY = "<summary>"
 REPLACED = "Another step follows in its place."
 
@@ -77,7 +77,7 @@ class TakenBack:
 
     @property
     def remark(self) -> str:
-        """What is written behind the step where the model is to know why it failed."""
+        """The remark after a step where the model is to know why it failed."""
         reasons = "; ".join([finding.message for finding in self.findings if finding.code not in NOTES])
         return f" /* rejected: {reasons}. {REPLACED} */"
 
@@ -87,7 +87,7 @@ class Watch:
 
     Attributes:
         accepted: number of steps that stay and do not fail.
-        start: the character behind the last step that stays; that behind ``<summary>[`` before the first, None before
+        start: the character after the last step that stays; that after ``<summary>[`` before the first, None before
             the text has come there.
     """
 
@@ -119,7 +119,7 @@ class Watch:
             self.guide.session.extend(self._kept)
 
     def opened(self, text: str) -> bool:
-        """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end behind it."""
+        """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end after it."""
         if self.start is not None and text.find("</think>", self.start) >= 0:
             self.resume()
             for _ in self._kept:

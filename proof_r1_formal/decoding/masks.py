@@ -34,7 +34,7 @@ def require_llguidance() -> None:
 
 
 def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
-    """What masks are made with.
+    """The source of masks.
 
     Args:
         tokenizer: of the model.

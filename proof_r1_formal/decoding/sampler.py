@@ -6,7 +6,7 @@ numbers of its own, so what one draws does not depend on the others.
 
 A step that is taken back stays in the cache of keys and values: its places are masked, and the next token takes the
 position of its first. So going back costs no pass through what stays. If the model is to know why the step failed,
-the step stays in sight, with a remark behind it that no one sampled; neither is part of the completion.
+the step stays in sight, with a remark after it that no one sampled; neither is part of the completion.
 
 A beam of B keeps at most B partial answers and continues each of them B times, by one step. It keeps the B best of the
 results, each text once: those with the most steps that the guide accepts, and of equals the likeliest. A branch whose
@@ -194,7 +194,7 @@ class _Row:
     top_p: float
     ids: list[int] = field(default_factory=list)  # of the completion
     logs: list[float] = field(default_factory=list)  # log-probabilities of ``ids``, if the beam is wider than 1
-    shown: list[int] = field(default_factory=list)  # what the model sees behind the prompt
+    shown: list[int] = field(default_factory=list)  # what the model sees after the prompt
     slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``shown`` in the cache
     remark: list[int] = field(default_factory=list)  # tokens that come next, whatever the model wants
     dropped: list[int] = field(default_factory=list)  # places that are to be masked before the next pass

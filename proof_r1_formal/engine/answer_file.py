@@ -95,7 +95,7 @@ class AnswerFile:
 
 
 def _key(query: Query) -> str:
-    """What an entry is found by; what is found is checked against the query itself."""
+    """The key of an entry; an entry is checked against the query itself."""
     return blake2b(repr(query).encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 

@@ -45,7 +45,7 @@ class Budget:
 
 @once
 def instance_price(formula: Formula) -> int:
-    """What an instance of a quantified formula costs, above that of a short one: more if it is long, or deep.
+    """The price of an instance of a quantified formula, above that of a short one: more if it is long, or deep.
 
     To substitute under a quantifier takes longer the more variables it is in the scope of.
     """

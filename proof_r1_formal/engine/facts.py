@@ -1,4 +1,4 @@
-"""What holds in a tableau, and why: facts and the scopes in which they hold."""
+"""The facts of a tableau, why they hold, and the scopes in which they hold."""
 
 from __future__ import annotations
 

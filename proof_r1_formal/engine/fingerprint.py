@@ -75,7 +75,7 @@ def false_everywhere(formula: Formula) -> bool:
 
 
 def fingerprint_price(formula: Formula) -> int:
-    """What the fingerprint of a formula costs, in the steps of ``kernel.answer``."""
+    """The price of the fingerprint of a formula, in the steps of ``kernel.answer``."""
     return min(_visits(formula), MAX_VISITS) // VISITS_PER_STEP
 
 

@@ -1,4 +1,4 @@
-"""What the truth table of a connective forces: from the values of some of its places, the value of another."""
+"""Values that the truth table of a connective forces: from the values of some of its places, the value of another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT, RIGHT, WHOLE = range(3)
 _Values: TypeAlias = tuple[bool | None, ...]
 _Forced: TypeAlias = tuple[tuple[int, bool, tuple[int, ...]], ...]
 Table: TypeAlias = Mapping[_Values, _Forced]
-"""What is forced by the values at the places: a place, its value, and a smallest set of places whose values force it,
+"""Values that the values at the places force: a place, its value, and a smallest set of places whose values force it,
 the whole first. Places whose value is as it must be are left out, so what is left is new or a contradiction."""
 
 

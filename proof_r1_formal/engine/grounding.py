@@ -63,7 +63,7 @@ class OutsideError(Exception):
 
 
 class Grounding:
-    """What stands for quantified formulas.
+    """Ground formulas that stand for quantified ones.
 
     Args:
         formulas: closed, alpha-normal, each with the value it must have.
@@ -126,7 +126,7 @@ class Grounding:
         return len(self._range(formula, sign)) * instance_price(formula)
 
     def _range(self, formula: Quantified, sign: bool) -> Collection[Term]:
-        """What the variable stands for in the parts."""
+        """The values of the variable in the parts."""
         weak = isinstance(formula, ForAll) == sign
         return self.terms[formula.variable.sort] if weak else (self._witnesses[formula, sign],)
 
@@ -203,7 +203,7 @@ def _any_of(formulas: list[Formula]) -> Formula:
 
 
 class _Needs(NamedTuple):
-    """What a formula needs in order to have a given value.
+    """The values that the parts of a formula need so that it has a given value.
 
     Attributes:
         strong: its strong quantified formulas, but for those inside of others; each needs a witness.

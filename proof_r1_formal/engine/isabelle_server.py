@@ -108,7 +108,7 @@ class IsabelleServer:
 
 
 def _client(process: subprocess.Popen[bytes], seconds: float) -> IsabelleClient:
-    """What the first line of the process says: address, port and password. Its output is closed after that line."""
+    """The first line of the process: address, port and password. Its output is closed after that line."""
     from isabelle_client import get_isabelle_client
 
     assert process.stdout is not None

@@ -120,7 +120,7 @@ def _word(value: bool | None) -> str:
 
 
 def formula_of(says: Signed) -> Formula:
-    """What a line says, as a formula."""
+    """The statement of a line, as a formula."""
     return says.formula if says.sign else Not(says.formula)
 
 
@@ -137,7 +137,7 @@ def negation_pairs(formula: Formula) -> int:
 
 
 def along_equation(formula: Formula, forward: Term, backward: Term) -> Formula:
-    """What an instance s = t → (A → B) of Leibniz's law changes: A, with other terms at the places where B differs.
+    """A, in an instance s = t → (A → B) of Leibniz's law, with other terms at the places where B differs.
 
     Args:
         formula: the instance.

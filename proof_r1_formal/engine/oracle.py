@@ -112,7 +112,7 @@ class Oracle:
             self.spent = Unknown(Reason.BUDGET, f"the {self._whose}'s budget of {self._budget} steps is spent")
 
     def mark(self) -> tuple[int, int]:
-        """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
+        """The charges and the number of distinct questions so far; :meth:`rewind` goes back to them."""
         return self.charged, len(self._known)
 
     def rewind(self, mark: tuple[int, int]) -> None:

@@ -64,7 +64,7 @@ class PlannedTableau(Tableau):
             return Fact(what, inside, self._serial, premises, line, None)
 
         def denied(term: Term) -> tuple[Fact, Fact]:
-            """That the principle fails for a term: what the quantified formula and its instance are then."""
+            """The failure of the principle for a term: what the quantified formula and its instance are then."""
             assert isinstance(drinker.formula, Exists)
             failing = signed(instantiate(drinker.formula, term)).opposite()
             assert isinstance(failing.formula, Implies)

@@ -167,7 +167,7 @@ class Propagation:
             self._hold(places[place], value, (place, places, reasons, None))
 
     def _lines(self, end: Formula) -> Proof:
-        """The lines that the end rests on; those behind the supposition, if it needs one, in its block."""
+        """The lines that the end rests on; those after the supposition, if it needs one, in its block."""
         needed = {end} if self._clash is None else {end, self._clash.body}
         order: list[Formula] = []
         for fact in reversed(self._facts):

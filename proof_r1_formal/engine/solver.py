@@ -75,7 +75,7 @@ def checked_signature(query: Query) -> Signature | Unknown:
 
 
 def known_symbols(query: Query) -> SignatureBuilder | Unknown:
-    """What :func:`checked_signature` is made of, for solvers that do not always need the signature."""
+    """The symbols for :func:`checked_signature`, for solvers that do not always need the signature."""
     formulas = query.formulas
     for formula in formulas:
         if formula.height > MAX_DEPTH:

@@ -191,7 +191,7 @@ class Tableau:
         return self._conflict
 
     def _rest(self, *, witnesses: bool) -> bool:
-        """What to do once nothing is left to draw; whether there was anything."""
+        """Continue once nothing is left to draw. Returns whether there was anything to do."""
         if self._unrelated:
             self._relate(self._unrelated.popleft())
             return True

@@ -28,7 +28,7 @@ _FIRST: Final = COLUMNS[FEW_ATOMS][0]
 _SECOND: Final = COLUMNS[FEW_ATOMS][1]
 
 Ground: TypeAlias = Atom | Eq
-"""What truth tables give a column."""
+"""A formula that has a column in truth tables."""
 
 
 class TooManyAtomsError(Exception):
@@ -112,7 +112,7 @@ def canonical_equation(equation: Eq) -> Eq:
 
 
 SemanticKey: TypeAlias = tuple[tuple[Atom, ...], int]
-"""What a formula without quantifiers and equations says: equal exactly for equivalent ones.
+"""The meaning of a formula without quantifiers and equations: equal exactly for equivalent ones.
 
 These are the atoms that its truth depends on, in an order of this process, and the rows of the smallest table over them
 in which it is true.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 PromptName: TypeAlias = Literal["full", "paper", "question", "short"]
-"""What asks for an answer: a chat with the contract; the same in the paper's words; English and formulas; or formulas
+"""The kinds of prompts: a chat with the contract; the same in the paper's words; English and formulas; or formulas
 only. The last two are texts."""
 
 

@@ -1,4 +1,4 @@
-"""What evaluations share, whichever framework asks the model: the problems of a file, and reports on answers."""
+"""The shared part of evaluations in all frameworks: the problems of a file, and reports on answers."""
 
 from __future__ import annotations
 

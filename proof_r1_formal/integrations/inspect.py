@@ -41,7 +41,7 @@ from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 LOG = logging.getLogger(__name__)
 
 Parts: TypeAlias = dict[str, Part]
-"""What a sample adds to the sums of scores, by the score's name."""
+"""The contribution of a sample to the sums of scores, by the score's name."""
 
 VALUES = {"right": Measure.AVG, "verified": Measure.VERIFIED, "rule_verified": Measure.RULE_VERIFIED}
 """The values of a score: 1 or 0 each. The last two are 1 only for right answers."""
@@ -184,7 +184,7 @@ def verifier(rules: RuleSystem = "train") -> Scorer:
 
 
 def _parts(problem: Problem, report: TraceReport) -> tuple[Parts, str | None]:
-    """What the report adds to scores, and why it is left out of some, or counts as not parsed."""
+    """The contribution of a report to scores, and why it is left out of some, or counts as not parsed."""
     if report.consistency == "inconsistent":
         return {}, Exclusion.INCONSISTENT_PREMISES.value
     if problem.is_uncertain:

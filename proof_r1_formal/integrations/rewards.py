@@ -76,7 +76,7 @@ def reward_function(
 
 
 def _text(completion: Completion) -> str:
-    """What the model wrote: neither replies of tools nor hints of an environment."""
+    """The text that the model wrote: neither replies of tools nor hints of an environment."""
     if isinstance(completion, str):
         return completion
     return "".join([_content(message.get("content")) for message in completion if message.get("role") == "assistant"])

@@ -1,4 +1,4 @@
-"""What each training run needs, whichever library trains: problems as rows, scores, and a folder for itself."""
+"""The needs of each training run, whichever library trains: problems as rows, scores, and a folder for itself."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def load_tokenizer(model: str) -> Any:
 # -- scores -----------------------------------------------------------------------------------------------------------
 
 SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
-"""What an evaluation during training reports, as ``eval_avg``, ``eval_pass`` …"""
+"""The scores that an evaluation during training reports, as ``eval_avg``, ``eval_pass`` …"""
 
 
 def evaluation_scores(

@@ -51,7 +51,7 @@ class Scorer:
         return Settings(rules=self._rules, evaluation=False).verifier()
 
     def __call__(self, problems: Sequence[str], completions: Sequence[str]) -> list[Scored]:
-        """What completions earn.
+        """The rewards of completions.
 
         Args:
             problems: the problem of each completion, as its record in JSON (or its id, where a service knows it).

@@ -100,7 +100,7 @@ def _after(flag: str, changes: Sequence[str]) -> list[str]:
 
 
 def describe(run: Run) -> Iterator[str]:
-    """What the run will use: data, steps, and the memory that can be known beforehand."""
+    """The plan of the run: data, steps, and the memory that can be known beforehand."""
     yield from run.lines
     settings = run.settings
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps * settings.world_size

@@ -51,7 +51,7 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
         return scored.reward
 
     def complaint(self, answer: str) -> str | None:
-        """What the checks found in an answer, for the model; None if all pass. It is silent on the right option."""
+        """The findings on an answer, for the model; None if all checks pass. It is silent on the right option."""
         report = _scorer(self.config.reward, self.config.rules).report(self.data.problem, answer)
         return complaint(report) if needs_repair(report) else None
 

@@ -1,1 +1,1 @@
-"""What a verdict rests on: formulas, finite structures, proof terms, their checkers. It imports no other room."""
+"""The base of all verdicts: formulas, finite structures, proof terms, their checkers. It imports no other room."""

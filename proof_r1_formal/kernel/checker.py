@@ -172,7 +172,7 @@ class _Checker:
         return self._lines[number]
 
     def _conclusion(self, line: Line) -> Signed:
-        """What the line says, if it follows."""
+        """The statement of the line, if it follows."""
         if isinstance(line, Eliminate):
             other = None if line.other is None else self._line(line.other)
             return _eliminate(self._line(line.main), line.side, other)
@@ -233,7 +233,7 @@ class _Checker:
     # -- blocks -------------------------------------------------------------------------------------------------------
 
     def _block(self, assumptions: tuple[Signed, ...], block: Block) -> Signed:
-        """What the block shows under the assumptions; afterwards its lines are gone, its constants stay taken."""
+        """The statement of the block under the assumptions; then its lines are gone, and its constants stay taken."""
         outside = len(self._lines)
         self._depth += 1
         if self._depth > MAX_DEPTH:

@@ -16,14 +16,14 @@ from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
-"""What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
+"""The support of an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
 
 EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
 """How the evidence of answers is rechecked: by the small checkers, by a kernel as well, or not at all."""
 
 
 class Judgement(Protocol):
-    """What a kernel says: whether it accepts the evidence, and why not."""
+    """The word of a kernel: whether it accepts the evidence, and why not."""
 
     @property
     def accepted(self) -> bool: ...
@@ -33,10 +33,10 @@ class Judgement(Protocol):
 
 
 class Kernel(Protocol):
-    """What checks evidence once more, see :class:`~proof_r1_formal.assistants.kernel.KernelEvidence`."""
+    """A second check of evidence, see :class:`~proof_r1_formal.assistants.kernel.KernelEvidence`."""
 
     def judge(self, query: Query, answer: Answer) -> Judgement | None:
-        """What the kernel says; None if it cannot be given this evidence."""
+        """The word of the kernel; None if it cannot be given this evidence."""
 
 
 class Confirmed(msgspec.Struct, frozen=True, gc=False):
@@ -44,7 +44,7 @@ class Confirmed(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         answer: the solver's; Unknown if its evidence does not hold.
-        evidence: what stands behind it; a kernel's acceptance includes the checker's or the evaluator's.
+        evidence: its support; a kernel's acceptance includes the checker's or the evaluator's.
         used: the dependencies, by index, that the proof uses; None without a proof.
     """
 

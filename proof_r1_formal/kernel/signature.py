@@ -168,7 +168,7 @@ class SignatureBuilder:
         return self._sort.get(self._find(place), ENTITY)
 
     def signature(self) -> Signature:
-        """What was collected, places without a sort being of the default sort."""
+        """The signature so far; places without a sort are of the default sort."""
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
         for name, (kind, arity) in self._uses:

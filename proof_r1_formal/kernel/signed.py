@@ -39,7 +39,7 @@ def signed(formula: Formula) -> Signed:
 
 @once
 def sides(formula: Connective) -> tuple[Signed, Signed]:
-    """What states that the left side is true, and what states that the right side is."""
+    """The statements that the left side is true, and that the right side is."""
     return signed(formula.left), signed(formula.right)
 
 

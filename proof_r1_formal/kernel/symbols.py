@@ -1,4 +1,4 @@
-"""What occurs in a formula, gathered in one pass and remembered: symbols, ground terms, sorts of variables."""
+"""The contents of a formula, gathered in one pass and remembered: symbols, ground terms, sorts of variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
 
 
 class Symbols(msgspec.Struct, frozen=True, gc=False):
-    """What occurs in a formula, in order of first occurrence.
+    """The contents of a formula, in order of first occurrence.
 
     Attributes:
         uses: each name with its kind and arity, as keys; one that is used in two ways is there twice.
@@ -46,7 +46,7 @@ _NO_SORTS: Final[frozenset[str]] = frozenset()
 
 
 def symbols(formula: Formula) -> Symbols:
-    """What occurs in the formula."""
+    """The contents of the formula."""
     known: Symbols | None = formula.memo.get("symbols")  # not by ``once``, to save a call: it is asked often
     if known is None:
         known = formula.memo["symbols"] = _symbols(formula)

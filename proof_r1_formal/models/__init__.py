@@ -1,1 +1,1 @@
-"""What models read: the messages that ask for a proof, and what is wrong with the proof they wrote."""
+"""Texts that models read: the messages that ask for a proof, and what is wrong with the proof they wrote."""

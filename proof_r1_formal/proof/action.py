@@ -231,7 +231,7 @@ _FENCE_OPENING: Final = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n")
 
 
 def _strip_fence(text: str, start: int, end: int) -> tuple[int, int]:
-    """What stands between the first and the last line of a Markdown fence, if there is one around everything."""
+    """The text between the first and the last line of a Markdown fence, if there is one around everything."""
     opening = _FENCE_OPENING.match(text, start, end)
     last = start + len(text[start:end].rstrip()) - len(_FENCE)
     fenced = opening is not None and opening.end() <= last and text.startswith(_FENCE, last, end)

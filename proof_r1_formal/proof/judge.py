@@ -138,7 +138,7 @@ class Judge:
     def _matched_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
     ) -> tuple[RuleResult, RuleReport | None, int]:
-        """What :meth:`match_rule` returns, and the price of the check, which has a budget of its own."""
+        """The result of :meth:`match_rule`, and the price of the check, which has a budget of its own."""
         known = self.rules.find(rule)
         assert known is not None
         oracle = self.oracle.metered(CHECK_STEPS, "rule check")

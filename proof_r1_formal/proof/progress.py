@@ -88,7 +88,7 @@ def progress_findings(
 
 
 def _finding(answer: Entailed | Unknown, code: Code, message: str, *names: str) -> Finding:
-    """What an answer other than a clear no says of the progress."""
+    """The finding on progress after an answer other than a clear no."""
     if isinstance(answer, Entailed):
         return Finding(code, message, names)
     undecided = f"whether {message} stayed undecided ({answer.reason})"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # check_bundle.py lists the codes again; slips in data have a Code of their own, in data.quality
 class Code(StrEnum):
-    """What a finding is about."""
+    """The subject of a finding."""
 
     # schema
     MALFORMED = "MALFORMED"

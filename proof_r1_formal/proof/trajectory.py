@@ -17,7 +17,7 @@ from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.show import show
 
 Thinking: TypeAlias = Literal["explicit", "native"]
-"""What contains the opening ``<think>``: the completion, or the model's template before it."""
+"""The text that contains the opening ``<think>``: the completion, or the model's template before it."""
 
 Proof: TypeAlias = Sequence[ReferenceStep]
 

@@ -100,7 +100,7 @@ def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds:
 
 
 def proved(name: str, lemma: str = "q") -> str:
-    """What the gate behind a lemma writes when the lemma is a theorem without oracles and without new axioms."""
+    """The line that the gate after a lemma writes when the lemma is a theorem without oracles and new axioms."""
     return f"PROVED {name}.{lemma}"
 
 
@@ -148,7 +148,7 @@ def _lemma(query: Query) -> str:
 
 
 def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: Signature) -> str:
-    """What a lemma says: symbols, premises, conclusion.
+    """The statement of a lemma: symbols, premises, conclusion.
 
     Args:
         premises: by label.
@@ -176,7 +176,7 @@ def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -
 
 
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
-    r"""What a rule schema says: patterns over propositions, predicates and elements of a type.
+    r"""The statement of a rule schema: patterns over propositions, predicates and elements of a type.
 
     Args:
         premises: patterns of the principal premises, then of the minor ones.

@@ -5,7 +5,7 @@ of each type (domains are not empty). Connectives are prefix (``And A B``), ever
 different formulas have different texts.
 
 Names go through :func:`~proof_r1_formal.kernel.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
-functions and constants, ``s_`` sorts, ``i_`` the element of a sort's type, ``x_`` variables, with ``'s_<sort>`` behind
+functions and constants, ``s_`` sorts, ``i_`` the element of a sort's type, ``x_`` variables, with ``'s_<sort>`` after
 those that are not of the default sort (``'`` is in no mangled name). Names that the package makes (``␣0``, ``␣c1``)
 become ``z0`` and ``zc1``. Nothing that Lean knows has such a name.
 """
@@ -109,7 +109,7 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
 
 
 def pattern_variables(premises: Sequence[Formula], conclusion: Formula) -> tuple[str, ...]:
-    """What a schema's patterns are about, in order of first occurrence."""
+    """The variables of a schema's patterns, in order of first occurrence."""
     return tuple(dict.fromkeys(name for part in (*premises, conclusion) for name, _ in symbols(part).uses))
 
 

@@ -31,9 +31,9 @@ from proof_r1_formal.kernel.syntax import (
 )
 
 Around: TypeAlias = tuple[str, str]
-"""The text before and behind a part."""
+"""The text before and after a part."""
 Between: TypeAlias = tuple[str, str, str]
-"""The text before the first of several parts, between two, and behind the last."""
+"""The text before the first of several parts, between two, and after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ def text_of(shown: Formula | Term, notation: Notation) -> str:
                 push(notation.connectives[type(pair)], pair.left, pair.right)
             case (ForAll() | Exists()) as quantified:
                 around = notation.universal if isinstance(quantified, ForAll) else notation.existential
-                before, behind = around(quantified.variable)
-                stack += (behind, quantified.body, before)
+                before, after = around(quantified.variable)
+                stack += (after, quantified.body, before)
             case unreachable:
                 assert_never(unreachable)
     return "".join(pieces)

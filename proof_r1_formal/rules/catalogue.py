@@ -19,7 +19,7 @@ from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Sc
 RuleSystem: TypeAlias = Literal["train", "folio"]
 """The names of the package's catalogues."""
 MANIFEST = ".manifest.json"
-"""What the name of a file's manifest ends in, in the place of ``.toml``."""
+"""The end of the name of a file's manifest, in the place of ``.toml``."""
 
 
 class _Schema(msgspec.Struct, forbid_unknown_fields=True):
@@ -84,7 +84,7 @@ def _schema(name: str, written: str | _Schema) -> Schema:
 
 
 def _parts(text: str, what: str) -> tuple[tuple[str, ...], str]:
-    """What stands before ⊢, in parts, and what after it."""
+    """The parts before ⊢, and the one after it."""
     before, turnstile, conclusion = text.partition("⊢")
     if not turnstile or not conclusion.strip():
         raise CatalogueError(f"{what}: {text!r} has no ⊢ with a conclusion after it")

@@ -255,7 +255,7 @@ class _Step:
         return None
 
     def _missing(self, found: Match) -> tuple[Formula, ...]:
-        """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
+        """The formulas that an instance needs, and that the dependencies entail but state neither whole nor in parts.
 
         A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
         """

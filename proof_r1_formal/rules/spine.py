@@ -91,7 +91,7 @@ class Spine:
 
 
 def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> tuple[Formula, ...]:
-    """What is in the spine of a dependency because ``element`` is, except consequents of implications.
+    """The formulas that are in the spine of a dependency because ``element`` is, except consequents of implications.
 
     Args:
         element: of the spine.

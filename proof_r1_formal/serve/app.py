@@ -56,7 +56,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
 """Codes of a completion that cannot be verified: its reward is 0, and the other rewards are returned."""
 UNSUPPORTED = b'"evidence":"unsupported"'
-"""What the report on a step has if its verdict has no evidence; in a text of the completion, the quotes are escaped."""
+"""A part of the report on a step whose verdict has no evidence; in a text of the completion, the quotes are escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """What a route takes and gives; ``answer`` makes the reply from the body and the query parameters."""
+    """A route: its request and its reply; ``answer`` makes the reply from the body and the query parameters."""
 
     path: str
     request: type[msgspec.Struct]
@@ -240,7 +240,7 @@ def _parameters(request: Request) -> dict[str, str]:
 
 
 def _completion(query: str, prompt: str) -> str:
-    """What follows the prompt."""
+    """The completion, which follows the prompt."""
     try:
         return completion_of(query, prompt)
     except ValueError as error:
@@ -257,7 +257,7 @@ def _content(outcome: bytes | RefusalError) -> bytes:
 
 
 def _score(outcome: Scored | RefusalError) -> Scored:
-    """What a completion earns: nothing if it cannot be verified."""
+    """The reward of a completion: nothing if it cannot be verified."""
     if isinstance(outcome, Scored):
         return outcome
     if outcome.code in COMPLETIONS_OWN:

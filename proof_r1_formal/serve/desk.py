@@ -1,4 +1,4 @@
-"""What a worker process of the service does: one completion at a time.
+"""The work of a worker process of the service: one completion at a time.
 
 In: the record of a problem, a completion, and how it is checked. Out: the reply, as JSON. Caches (parsed problems,
 verifiers) are bounded, and no reply depends on them.
@@ -84,7 +84,7 @@ def verify(
 
 
 def reward(record: str, completion: str, *, rules: RuleSystem, reward: RewardName, most: int = 512) -> Scored:
-    """What a completion earns in training."""
+    """The reward of a completion in training."""
     check_actions(completion, most)
     return score(_verifier(rules, False, False).verify(_problem(record), completion), reward)
 

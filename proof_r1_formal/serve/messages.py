@@ -94,7 +94,7 @@ class RewardRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RewardOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the address of OpenRLHF's request says: names of the reward and of the rule catalogue."""
+    """The query of OpenRLHF's request: names of the reward and of the rule catalogue."""
 
     reward: RewardName = "sound"
     rules: RuleSystem = "train"

@@ -27,7 +27,7 @@ _HEAD = 64
 
 
 def completion_of(query: str, prompt: str) -> str:
-    """What follows the prompt; a tokenizer may have put something of its own before it.
+    """The completion, which follows the prompt; a tokenizer may have put something of its own before it.
 
     The tokenizer may also have changed the prompt to NFC, or cut it at its longest length: at its end, or at its start.
 

@@ -69,7 +69,7 @@ DECIMAL = re.compile(r"\d\.\d")
 
 
 def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -> str | None:
-    """What is unclear about a name that stands for a predicate or a function; None if nothing is.
+    """The reason why a name that stands for a predicate or a function is unclear; None if it is clear.
 
     Args:
         written: the name as written.
@@ -90,7 +90,7 @@ def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -
 
 
 def placeholder(written: str) -> str | None:
-    """What is unclear about a name of underscores alone, as written; None for other names."""
+    """The reason why a name of underscores alone, as written, is unclear; None for other names."""
     if written.strip("_"):
         return None
     return f"{written!r} may be a name, written '\"{written}\"', or stand for something that is left open"
@@ -109,12 +109,12 @@ def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
 
 
 def textbook_atom(name: str) -> str:
-    """What is wrong with such a proposition."""
+    """The message about such a proposition."""
     return f"{name!r} may be '{name[0]}({', '.join(name[1:])})' or a proposition, written '\"{name}\"'"
 
 
 def look(name: str) -> str:
-    """What a reader may take the name for, who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
+    """The name as a reader may take it who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
     from ``x`` and 1.
     """
     return _STEM_END.split(name if name.isascii() else latin(name), 1)[0].lower()
@@ -129,12 +129,12 @@ _STEM_END = re.compile(r"(?<=\w)[-+.'’]")
 
 
 def same_letters(name: str, other: str) -> str:
-    """What is wrong with a name beside another one that looks the same."""
+    """The message about a name beside another one that looks the same."""
     return f"{name!r} may be {other!r}, which looks the same in other letters, or another name, written '\"{name}\"'"
 
 
 def same_look(constant: str, variable: str) -> str:
-    """What is wrong with a constant that looks like a variable of the formula."""
+    """The message about a constant that looks like a variable of the formula."""
     return (
         f"{constant!r} may be the variable {variable!r}, which it looks like, or another name; write the variable, or "
         f"'\"{constant}\"'"
@@ -142,7 +142,7 @@ def same_look(constant: str, variable: str) -> str:
 
 
 def unused(variable: str, other: str | None) -> str:
-    """What is wrong with a quantifier whose variable does not occur in its scope.
+    """The message about a quantifier whose variable does not occur in its scope.
 
     Args:
         variable: its name.

@@ -32,7 +32,7 @@ def parse_formula(text: str, *, repair: bool = False, notation: NotationName = "
 
     Args:
         text: a formula in infix or prefix notation.
-        repair: also accept unbalanced parentheses, variables without use, and punctuation or a remark behind the
+        repair: also accept unbalanced parentheses, variables without use, and punctuation or a remark after the
             formula, and return what was repaired. For noisy datasets; never for scoring a model.
         notation: whose conventions say what a text means that notations read differently; ``auto`` refuses it.
 

@@ -53,7 +53,7 @@ _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]
     "∧": (5, And),
 }
 _BEHIND: Final = frozenset((*_CONNECTIVES, ")", ""))
-"""What may follow an atom, the end of the text being an empty token."""
+"""The tokens that may follow an atom; the empty token is the end of the text."""
 _RIGHT: Final = 2
 """The binding strength of →, which groups to the right."""
 

@@ -76,7 +76,7 @@ class Scope:
     Attributes:
         written: its text.
         variables: as written, in quotes or not.
-        end: the index of the token behind its scope.
+        end: the index of the token after its scope.
         far: whether its scope is longer than the next complete formula.
     """
 
@@ -209,19 +209,19 @@ def _requirewords_of(
     """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
     words = tokens[first : last + 1]
     before = tokens[first - 1].type if first else ""
-    behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
+    after = tokens[last + 1].type if last + 1 < len(tokens) else ""
     for place, word in enumerate(words):
         if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not DECIMAL.search(word):
             raise _ambiguous(word, dotted(word.value))
         follows = place > 0 or before == "_RPAR"
-        goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
+        goes_on = place < len(words) - 1 or after in ("CALL", "_LPAR", "_NOT", "BINDER")
         if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
             raise _ambiguous(word, _look_alike(word.value))
     shown = " ".join([word.value for word in words])
-    if before != "_RPAR" and (len(words) > 1 or behind == "CALL"):
-        _require_no_prose(words, shown, bound, complete=behind not in ("CALL", "_LPAR"))
+    if before != "_RPAR" and (len(words) > 1 or after == "CALL"):
+        _require_no_prose(words, shown, bound, complete=after not in ("CALL", "_LPAR"))
     head = words[0]
-    if behind == "CALL":
+    if after == "CALL":
         call = tokens[last + 1].value
         if scope is not None and not scope.dotted and len(words) == 1:
             raise _ambiguous(head, _variable_or_predicate(scope, head.value, f"({call}(…))"))
@@ -230,7 +230,7 @@ def _requirewords_of(
             f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
             "with a connective before it",
         )
-    if scope is not None and head.value == "in" and (len(words) > 1 or behind == "_LPAR"):
+    if scope is not None and head.value == "in" and (len(words) > 1 or after == "_LPAR"):
         raise _ambiguous(
             head,
             f"{head.value!r} may say which elements {scope.written.strip()!r} is about, which is written with → or ∧, "
@@ -238,11 +238,11 @@ def _requirewords_of(
         )
     if before == "_RPAR" and [token.type for token in tokens[last + 1 : last + 4]] == ["_LPAR", "NAME", "_RPAR"]:
         raise _ambiguous(head, _argument_or_formula(shown))
-    if before == "_LPAR" and behind == "_RPAR" and len(words) == 1 and first > 1 and tokens[first - 2].type == "NAME":
+    if before == "_LPAR" and after == "_RPAR" and len(words) == 1 and first > 1 and tokens[first - 2].type == "NAME":
         following = tokens[last + 2] if last + 2 < len(tokens) else None
         if following is not None and following.type in ("NAME", "CALL", "_LPAR"):
             raise _ambiguous(following, _argument_or_formula(following.value))
-    if len(words) > 1 and (inside or behind in _EQUALITY or before in _EQUALITY):
+    if len(words) > 1 and (inside or after in _EQUALITY or before in _EQUALITY):
         function = f"{head.value}({', '.join([word.value for word in words[1:]])})"
         raise _ambiguous(
             head,

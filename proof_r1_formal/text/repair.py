@@ -1,4 +1,4 @@
-"""Repair of formulas with faults whose repairs all mean the same: parentheses, and what stands behind the formula.
+"""Repair of formulas with faults whose repairs all mean the same: parentheses, and what stands after the formula.
 
 In: a text and the parser. Out: the formula and what was changed, or the parser's error. No connective, negation,
 quantifier, name or argument of the formula is dropped. Repair never chooses: a text with two plausible readings is not
@@ -55,7 +55,7 @@ _MAX_TRIES = 500
 _SHOWN = 160  # characters of a formula in a message
 _JUNK = " \t\r\n.,;:。，；："
 _SIGN = re.compile(r"[()¬~∧&⊕^∨|→⇒↔⇔≡=≠∀∃\\]|->")  # a text without any is prose rather than a formula with a fault
-_REMARK = re.compile(r"(?<=\))\s*([^\W\d_]+)\s*:[\w\s'’.,;-]*\Z")  # behind a formula: ``… Never: at no time``
+_REMARK = re.compile(r"(?<=\))\s*([^\W\d_]+)\s*:[\w\s'’.,;-]*\Z")  # after a formula: ``… Never: at no time``
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")  # of a name: Never and Exercises in NeverExercises
 _START = re.compile(r"(?<![\w'’.\-])(?=[\w(¬~!∀∃\\\"-])")  # of a formula
 _END = re.compile(r"(?<=[\w)\]}'’\"])(?![\w'’(\"])")
@@ -66,7 +66,7 @@ _BETWEEN = (
 )
 """A connective between formulas, or an equality."""
 _GOES_ON = re.compile(rf"[\s)\]}}]*(?:\Z|,|{_BETWEEN})")
-"""What follows a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
+"""The text after a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
 _CONNECTIVE = re.compile(rf"{_BETWEEN}|[∀∃\\]|(?<!\w)(?ai:all|exists|forall|some)(?!\w)")
 _SIZED = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)\s*[\\()\[\]{}]")
 """A parenthesis of LaTeX, which is more than one sign."""
@@ -170,7 +170,7 @@ def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | Non
 
 
 def _formula(text: str, parse: Parser, notation: NotationName) -> Formula | None:
-    """The formula of a text, if no variable stands behind the scope that parentheses give its quantifier."""
+    """The formula of a text, if no variable stands after the scope that parentheses give its quantifier."""
     try:
         parse(text, "nltk")
         return parse(text, notation)

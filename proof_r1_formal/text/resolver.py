@@ -235,7 +235,7 @@ class Resolver:
         if len(parts) == 2 and parts[1].data == "group":
             return tuple([self._term(part, scope, depth + 1) for part in parts[1].children])
         if head.type == "CALL" and len(parts) > 1:
-            raise ParseError(self._text, _start(parts[2]), "a connective is missing behind the arguments")
+            raise ParseError(self._text, _start(parts[2]), "a connective is missing after the arguments")
         arguments: list[Term] = []
         for part in parts[1:]:
             if part.data == "group":

@@ -53,7 +53,7 @@ def bracketed(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> Iterator[
 def such_that(tokens: Sequence[Token]) -> list[Token] | None:
     """The tokens with ``∃x: P`` read as "an x such that P", where they may also say that x is of the sort P.
 
-    That may be if a blank follows the colon, or ``(`` the name behind it, and no dot ends the variables.
+    That may be if a blank follows the colon, or ``(`` the name after it, and no dot ends the variables.
     """
     changed: list[Token] = []
     for index, token in enumerate(tokens):
@@ -73,7 +73,7 @@ def such_that(tokens: Sequence[Token]) -> list[Token] | None:
 
 
 def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dict[int, int]]:
-    """For each quantifier the index behind its scope, and the same for those only that need parentheses for it."""
+    """For each quantifier the index after its scope, and the same for those only that need parentheses for it."""
     ends: dict[int, int] = {}
     far: dict[int, int] = {}
     if not any(token.type == "BINDER" for token in tokens):
@@ -139,7 +139,7 @@ def _groups(tokens: Sequence[Token]) -> tuple[dict[int, int], list[int]]:
 
 
 def _complete(tokens: Sequence[Token], start: int, closing: dict[int, int], ends: dict[int, int]) -> int:
-    """The index behind the shortest complete formula that starts at ``start`` (``start`` if none does)."""
+    """The index after the shortest complete formula that starts at ``start`` (``start`` if none does)."""
     index = start
     while index < len(tokens) and tokens[index].type == "_NOT":
         index += 1

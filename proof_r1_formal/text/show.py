@@ -281,7 +281,7 @@ def _separate(formula: Formula) -> Formula:
 
 def _fresh_name(name: str, taken: frozenset[str]) -> str:
     looks = frozenset(map(look, taken))
-    stem = name if look(f"{name}_") != look(name) else look(name)  # behind "x-1", which looks like "x", nothing counts
+    stem = name if look(f"{name}_") != look(name) else look(name)  # after "x-1", which looks like "x", nothing counts
     return next(new for new in (f"{stem}_{number}" for number in count(1)) if look(new) not in looks)
 
 

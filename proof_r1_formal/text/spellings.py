@@ -32,13 +32,13 @@ _TWO = {
 }
 """Calls of two formulas: what they may mean with more."""
 _OPENS_OPERAND = frozenset((*_BINARY, "_NOT", "BINDER", "_LPAR", "_COMMA"))
-"""What a formula may follow."""
+"""The tokens that a formula may follow."""
 _MATH = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 _CLOSING = {"(": ")）", "（": ")）", "[": "]", "{": "}"}
 
 
 class InvalidTokenError(Exception):
-    """What is wrong with ``token``."""
+    """The error at ``token``."""
 
     def __init__(self, token: Token, problem: str) -> None:
         super().__init__(problem)
@@ -105,7 +105,7 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
 
 
 def _begins(before: Sequence[Token]) -> bool:
-    """Whether a formula can begin behind the tokens."""
+    """Whether a formula can begin after the tokens."""
     return not before or before[-1].type in _OPENS_OPERAND
 
 
@@ -243,7 +243,7 @@ def _with_clear_signs(tokens: Sequence[Token], convention: Convention) -> list[T
 
 
 def _beside_equality(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a term and an equality stand before or behind a place."""
+    """Whether a term and an equality stand before or after a place."""
     for places in (range(index + 1, len(tokens)), range(index - 1, -1, -1)):
         depth = 0
         for place in places:
@@ -297,8 +297,8 @@ def _name_token(tokens: Sequence[Token], index: int, convention: Convention) -> 
         if _PLAIN.fullmatch(name):
             return token.update(type=_WORDS.get(name.lower(), token.type), value=name)
     before = tokens[index - 1].type if index else ""
-    behind = tokens[index + 1].type if index + 1 < len(tokens) else ""
-    in_row = before in ("NAME", "_RPAR") or (token.type == "NAME" and behind in ("NAME", "CALL", "_LPAR"))
+    after = tokens[index + 1].type if index + 1 < len(tokens) else ""
+    in_row = before in ("NAME", "_RPAR") or (token.type == "NAME" and after in ("NAME", "CALL", "_LPAR"))
     if in_row or ("<=" not in convention.own and _SIGN.search(name)):
         quoted = json.dumps(name, ensure_ascii=False)
         raise _ambiguous(token, f"{str(token)!r} may be a name, written '{quoted}', or not a part of the formula")

@@ -174,7 +174,7 @@ class Pool(WorkerPool):
         return ticket.result
 
     def _tickets(self) -> Iterator[_Ticket]:
-        """What waits, taken out of the queue."""
+        """The waiting tasks, taken out of the queue."""
         with suppress(Empty):
             while True:
                 yield self._queue.get_nowait()

@@ -1,4 +1,4 @@
-"""What the parts of a worker pool say to each other: scheduler, backends, workers."""
+"""The interfaces of the parts of a worker pool: scheduler, backends, workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proof_r1_formal.errors import ProofR1Error
 
 Function: TypeAlias = Callable[[Any], Any]
 Initializer: TypeAlias = Callable[[], object]
-"""What every worker calls first."""
+"""A function that every worker calls first."""
 
 
 class WorkerError(ProofR1Error):

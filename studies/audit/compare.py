@@ -1,4 +1,4 @@
-"""What solvers say of the same completions: the local check of every action, and the rates if one does all checks.
+"""Answers of solvers on the same completions: the local check of every action, and the rates if one does all checks.
 
 In: completions by system, and names of solvers. Out: an :class:`Audit`, plain data, which ``studies.audit.page`` shows.
 """
@@ -60,7 +60,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What one solver says.
+    """The answers of one solver.
 
     Attributes:
         version: name and version.
@@ -79,7 +79,7 @@ class Backend:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What :func:`compare` finds.
+    """The result of :func:`compare`.
 
     Attributes:
         questions: of every action, by system.

@@ -1,4 +1,4 @@
-"""What the embedded engine is measured against: solvers as they are commonly used from Python.
+"""The baselines of the embedded engine: solvers as they are commonly used from Python.
 
 Each takes the queries of the package. ``FreshZ3`` makes a new ``z3.Solver`` for every query and builds its terms with
 z3py, as most verifiers of LLM output do; ``SimpleZ3`` saves what can be saved with a new solver for every query;

@@ -41,7 +41,7 @@ VERIFY = "from proof_r1_formal.cli import main; main()"
 EACH = 100
 """Completions per problem."""
 WORKER = b"ray::_Actor"
-"""What Ray calls the processes of :mod:`proof_r1_formal.workers.cluster`, beginning with this."""
+"""The names of Ray for the processes of :mod:`proof_r1_formal.workers.cluster`, beginning with this."""
 
 
 def descendants(ancestor: int) -> Iterator[tuple[int, bytes]]:
@@ -69,13 +69,13 @@ def workers_of(ancestor: int) -> list[int]:
 
 
 def _stat(process: int) -> list[str]:
-    """What the system says about a process, from its state on."""
+    """The system's line about a process, from its state on."""
     return Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 
 @dataclass
 class Watch:
-    """What a run and the processes that it started cost; Ray's own are those that are neither driver nor worker."""
+    """The cost of a run and of its processes; Ray's own are those that are neither driver nor worker."""
 
     driver: int
     seconds: dict[int, float] = field(default_factory=dict)

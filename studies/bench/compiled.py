@@ -38,7 +38,7 @@ SETS = {
     "reference_traces": CORES,
     "8_rollouts": CORES,
 }
-"""What is verified, and by whom."""
+"""The problems that are verified, and the verifier."""
 
 
 def samples(name: str, data: Path) -> list[Sample]:

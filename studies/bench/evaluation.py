@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 
 
 def measured(work: Callable[[], _Result]) -> tuple[_Result, float]:
-    """What the work comes to, and its CPU seconds, the median of three times; each starts cold."""
+    """The result of the work, and its CPU seconds, the median of three times; each starts cold."""
     seconds = []
     for _ in range(3):
         forget()

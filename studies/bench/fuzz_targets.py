@@ -1,4 +1,4 @@
-"""What fuzzing asks of everything that reads text from outside: any bytes in; an exception out if something is wrong.
+"""Targets of fuzzing: everything that reads text from outside. Any bytes in; an exception out if something is wrong.
 
 A target reads the bytes as a reader of the package would get them, and checks what must hold whatever they are: only
 the documented exceptions, and answers that a second, plainer look at the same bytes agrees with.

@@ -47,7 +47,7 @@ class Times:
     of: dict[str, list[float]] = field(default_factory=lambda: {part: [] for part in PARTS})
 
     def measure(self, part: str, work: Callable[[], _T]) -> _T:
-        """What work brings; its time is noted."""
+        """The result of work; its time is noted."""
         start = time.thread_time()
         found = work()
         self.of[part].append(time.thread_time() - start)

@@ -129,7 +129,7 @@ class Sandbox:
             path.write_text(original, encoding="utf-8")
 
     def output(self) -> str:
-        """What the last run wrote."""
+        """The output of the last run."""
         return self._output.read_text(encoding="utf-8", errors="replace")
 
 
@@ -222,7 +222,7 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
 
 
 def _key(module: str, text: str) -> str:
-    """What a killed mutant is remembered by: its code without docstrings and messages, which decide nothing."""
+    """The key of a killed mutant: its code without docstrings and messages, which decide nothing."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:

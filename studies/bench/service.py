@@ -111,7 +111,7 @@ class Service:
 
 @dataclass
 class Seen:
-    """What came back.
+    """The replies.
 
     Attributes:
         seconds: from the moment at which each request was due to its reply.
@@ -160,7 +160,7 @@ async def load(port: int, requests: Iterator[bytes], number: int, *, rate: float
 
 
 def measured(service: Service, requests: Iterator[bytes], number: int, *, rate: float, connections: int) -> Any:
-    """What came back, and what it took."""
+    """The replies, and the time that they took."""
     before, own, start = service.seconds(), time.process_time(), time.perf_counter()
     seen = asyncio.run(load(service.port, requests, number, rate=rate, connections=connections))
     wall = time.perf_counter() - start

@@ -36,7 +36,7 @@ from studies.bench.verification import machine
 
 @dataclass(slots=True)
 class Comparison:
-    """What the two checkers say of the same proofs.
+    """The verdicts of the two checkers on the same proofs.
 
     Attributes:
         accepted, rejected: how many both accept, and both reject.
@@ -83,7 +83,7 @@ def compare(kernel: LeanKernel, proofs: Iterable[Forgery]) -> Comparison:
 
 
 def _fault(proof: Forgery) -> str:
-    """What the checker in Python says against the proof; empty if it accepts it."""
+    """The objection of the checker in Python to the proof; empty if it accepts it."""
     try:
         check(*proof)
     except ProofError as error:

@@ -53,7 +53,7 @@ Json = dict[str, Any]
 
 
 class Decides(Protocol):
-    """What answers queries."""
+    """A solver of queries."""
 
     def decide(self, query: Query) -> Answer: ...
 
@@ -372,7 +372,7 @@ def _resident(connection: Connection[Json, None], actions: int) -> None:
 
 
 def machine() -> Json:
-    """What the numbers were measured on."""
+    """The machine of the measurement."""
     packages = ("proof-r1-formal", "z3-solver", "cvc5", "python-sat", "lark", "msgspec")
     return {
         "cores": os.cpu_count(),

@@ -87,7 +87,7 @@ def equations(steps: int, constants: int) -> Sample:
 
 
 def nested_terms(steps: int) -> Sample:
-    """What two equations of nested terms say of smaller terms, beside a different disjunct each time."""
+    """The consequence of two equations of nested terms for smaller terms, beside a different disjunct each time."""
 
     def term(height: int) -> str:
         return "f(" * height + "a" + ")" * height

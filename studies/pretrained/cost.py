@@ -1,4 +1,4 @@
-"""What a step of ``ProofTrainer`` costs on one thread of a CPU, with each prompt passed once or with each completion.
+"""The cost of a step of ``ProofTrainer`` on one thread of a CPU, with each prompt passed once or with each completion.
 
 ``python -m studies.pretrained.cost MODEL PROBLEMS`` runs two generation batches of 4 problems × 8 completions both
 ways, each in a process of its own, and prints the CPU seconds of the second batch: two passes over it, sampling and

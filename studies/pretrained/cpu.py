@@ -1,4 +1,4 @@
-"""What a CPU computes faster: attention for sampling, one query at a time, and the loss where there is a label.
+"""Computations made faster on a CPU: attention for sampling, one query at a time, and the loss where there is a label.
 
 With padding, PyTorch's ``sdpa`` copies keys and values for every head and takes a slow path. For a query of one token,
 this function multiplies grouped heads with the keys as they are; longer queries go to ``sdpa``. The result is the same

@@ -186,7 +186,7 @@ _OUTSIDE = (
         ("∀x P(x) → Q(x)) ∧ R", 1, 15, "unexpected ')'", ("a connective", "the end")),
         ("∀x. (P(x) ∧ Q(x", 1, 16, "the formula ends too early", ("')'", "','")),
         ("P a ()", 1, 5, "one argument in parentheses was expected", ()),
-        ("P(a) Q(b)", 1, 6, "a connective is missing behind the arguments", ()),
+        ("P(a) Q(b)", 1, 6, "a connective is missing after the arguments", ()),
         ("Q(x) ∧ ∀x P(x)", 1, 3, _OUTSIDE, ()),
         ("∀x x(a)", 1, 4, "variable 'x' is used as a predicate", ()),
         ("∀x P(x(a))", 1, 6, "variable 'x' is used as a function", ()),

@@ -216,7 +216,7 @@ def run(settings: Settings, flags: Sequence[str], *, say: Callable[[str], None],
 def _rows(
     files: Sequence[str], settings: Settings, tokenizer: Any, size: int, say: Callable[[str], None]
 ) -> list[dict[str, object]]:
-    """What OpenRLHF reads: prompts with labels, in whole batches of a size."""
+    """The data that OpenRLHF reads: prompts with labels, in whole batches of a size."""
     found, lines = task_rows(files, settings, rules=settings.rules, tokenizer=tokenizer)
     for line in lines:
         say(line)

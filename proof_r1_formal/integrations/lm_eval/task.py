@@ -66,7 +66,7 @@ def _texts_of(prompt: str | Sequence[Mapping[str, str]]) -> Row:
 
 
 def process_results(doc: Mapping[str, str], results: Sequence[Sequence[str]]) -> dict[str, float | Part]:
-    """What the answers to a problem add to each metric.
+    """The contribution of the answers to a problem to each metric.
 
     Args:
         doc: a row of :func:`dataset`.
