@@ -28,6 +28,7 @@ from proof_r1_formal.data.completions import Completion, Cost, encode
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import completion_grammar
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
@@ -86,6 +87,8 @@ def proof(
     require_one_of(get_args(Thinking), thinking=thinking)
     if constrain is not None:
         require_one_of(get_args(Server), constrain=constrain)
+    if turns < 1:
+        raise ProofR1Error(f"turns={turns}: a model answers at least once")
     found = usable_problems(problems, strict=strict)
     samples = [_sample(problem, rules, prompts, thinking) for problem in found.values()]
     dataset = MemoryDataset(samples, name=Path(problems).stem, location=problems)

@@ -281,12 +281,15 @@ def test_an_unusable_problem_is_counted_and_named(tmp_path: Path, caplog: pytest
         proof(file, strict=True)
 
 
-@pytest.mark.parametrize("wrong", [{"rules": "none"}, {"prompts": "none"}, {"thinking": "none"}, {"constrain": "none"}])
-def test_an_unknown_setting_is_refused(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rules", "none"), ("prompts", "none"), ("thinking", "none"), ("constrain", "none"), ("turns", 0)],
+)
+def test_an_unknown_setting_is_refused(name: str, value: Any) -> None:
     from proof_r1_formal.integrations.inspect import proof
 
-    with pytest.raises(ProofR1Error, match="none"):
-        proof(str(EXAMPLES / "problems.jsonl"), **wrong)
+    with pytest.raises(ProofR1Error, match=str(value)):
+        proof(str(EXAMPLES / "problems.jsonl"), **{name: value})
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
