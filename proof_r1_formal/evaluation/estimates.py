@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import stdev
 
 from proof_r1_formal.evaluation.measures import (
@@ -50,7 +50,7 @@ def estimates(
     problem_rows = [_problem_row(of) for of in by_problem.values()]
     sample_rows = [total(of) for of in by_sample.values()]
     sums = total(problem_rows)
-    rates = RATES if sums[Measure.PARSED][1] else frozenset[Measure]()
+    rates = RATES if sums[Measure.PARSED][1] else ()
     intervals = _intervals(problem_rows, measures, rates, resamples, rng or random.Random(0))
     return {
         measure: (Rate if measure in rates else Estimate)(
@@ -86,7 +86,7 @@ def quotient(part: Part) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set[Measure]) -> float | None:
+def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Collection[Measure]) -> float | None:
     if measure is Measure.PASS:
         share, (_, problems) = quotient(part), part
         return math.sqrt(share * (1 - share) / problems) if problems else None
@@ -97,7 +97,7 @@ def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set
 def _intervals(
     problem_rows: Sequence[Row],
     measures: Collection[Measure],
-    rates: Set[Measure],
+    rates: Collection[Measure],
     resamples: int,
     rng: random.Random,
 ) -> dict[Measure, tuple[float, float]]:

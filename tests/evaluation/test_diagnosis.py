@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.evaluation.assessment import examine, examine_many
 from proof_r1_formal.evaluation.diagnosis import (
     Alternative,
     Diagnosis,
@@ -22,7 +23,6 @@ from proof_r1_formal.evaluation.diagnosis import (
     misnamed_steps,
 )
 from proof_r1_formal.evaluation.measures import INVALID_RULE
-from proof_r1_formal.evaluation.verdicts import examine, examine_many
 from proof_r1_formal.kernel.answer import Answer, Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Iff
