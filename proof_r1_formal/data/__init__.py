@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data import folio, native, prontoqa, proofwriter, prover9, proverqa, ruletaker, tptp
-from proof_r1_formal.data.draft import Origin
+from proof_r1_formal.data.draft import Origin, read_parts
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
-from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_bytes, read_records, records_of
+from proof_r1_formal.data.records import Broken, JsonObject, Record, read_bytes, read_records, records_of
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.text.conventions import NotationName
@@ -109,10 +109,13 @@ def read_problems(
         found = [(1, text[0].read_text(text[1], Origin(group, 1, repair=False)))]
     else:
         records = records_of(source, name) if data is None else read_records(data, name)
-        reader = _recognised(name, records) if format == "auto" else _RECORDS[format]
+        reader = _recognise(name, records) if format == "auto" else _RECORDS[format]
         noisy = reader.repair if repair is None else repair
         notation = reader.notation if notation == "auto" else notation
-        found = [(each.line, _read(each, reader, Origin(group, each.line, noisy, notation))) for each in records]
+        found = [
+            (each.line, read_parts(each, reader.read_record, Origin(group, each.line, noisy, notation), reader.parts))
+            for each in records
+        ]
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
@@ -146,21 +149,7 @@ def _text(data: bytes, name: str, format_: Format) -> tuple[_Text, str] | None:
     return next(((reader, text) for reader in _TEXTS.values() if reader.recognises(text)), None)
 
 
-def _read(record: Record | Broken, reader: _Records, origin: Origin) -> Iterable[Problem | Rejected]:
-    match record:
-        case Broken(_, problem):
-            yield Rejected(origin.fallback_id, origin.line, (problem,))
-        case Record(_, JsonObject() as members):
-            if repeated := members.repeated():
-                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
-                return
-            for part in reader.parts(members):
-                yield reader.read_record(part, origin)
-        case Record(_, value):
-            yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
-
-
-def _recognised(name: str, records: list[Record | Broken]) -> _Records:
+def _recognise(name: str, records: list[Record | Broken]) -> _Records:
     objects = [r.value for r in records if isinstance(r, Record) and isinstance(r.value, JsonObject)]
     if not objects:
         broken = next(record for record in records if isinstance(record, Broken))

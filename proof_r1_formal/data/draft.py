@@ -6,7 +6,7 @@ In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rej
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -23,7 +23,7 @@ from proof_r1_formal.data.problem import (
     Rejected,
 )
 from proof_r1_formal.data.quality import NOTED, Code, oddities, said
-from proof_r1_formal.data.records import Json, JsonObject, describe
+from proof_r1_formal.data.records import Broken, Json, JsonObject, Record, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
@@ -251,6 +251,25 @@ class Draft:
         for oddity in oddities(problem, signature):
             if oddity.code in noted:
                 self.note(said(oddity))
+
+
+def read_parts(
+    record: Record | Broken,
+    read: Callable[[JsonObject, Origin], Problem | Rejected],
+    origin: Origin,
+    parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,),
+) -> Iterator[Problem | Rejected]:
+    """What is read of each part of a record; what is no object, or has a key twice, is rejected."""
+    match record:
+        case Record(_, JsonObject() as members):
+            if repeated := members.repeated():
+                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
+            else:
+                yield from [read(part, origin) for part in parts(members)]
+        case Record(_, value):
+            yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
+        case Broken(_, problem):
+            yield Rejected(origin.fallback_id, origin.line, (problem,))
 
 
 def asks(record: JsonObject, question: str) -> bool:

@@ -90,7 +90,7 @@ def read_records(data: bytes, name: str) -> list[Record | Broken]:
         records = _read_table(data) or _read_lines(name, data, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
-        records = [checked(position, value) for position, value in enumerate(values, 1)]
+        records = [check(position, value) for position, value in enumerate(values, 1)]
     return _with_objects(name, records)
 
 
@@ -111,7 +111,7 @@ def records_of(items: object, name: str) -> list[Record | Broken]:
     records: list[Record | Broken] = []
     for number, item in enumerate(items, 1):
         try:
-            records.append(checked(number, _from_python(item)))
+            records.append(check(number, _from_python(item)))
         except BadJsonError as error:
             records.append(Broken(number, error.problem))
     return _with_objects(name, records)
@@ -242,7 +242,7 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
     try:
         for row in rows:
             if len(row) == len(header):
-                records.append(checked(line, JsonObject(tuple(zip(header, row, strict=True)))))
+                records.append(check(line, JsonObject(tuple(zip(header, row, strict=True)))))
             elif row:
                 records.append(Broken(line, f"the row has {len(row)} cells and the header {len(header)}"))
             line = rows.line_num + 1
@@ -283,7 +283,7 @@ def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Br
 
 def _read_line(number: int, line: bytes) -> Record | Broken:
     try:
-        return checked(number, decode_bytes(line))
+        return check(number, decode_bytes(line))
     except BadJsonError as error:
         return Broken(number, error.problem)
 
@@ -292,7 +292,7 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 """A key or position and the place that it is in; None for the record itself."""
 
 
-def checked(line: int, value: Json) -> Record | Broken:
+def check(line: int, value: Json) -> Record | Broken:
     """The record, unless it is nested too deeply or contains a string that is not valid Unicode."""
     stack: list[tuple[Json, int, _Place]] = [(value, 0, None)]
     while stack:
