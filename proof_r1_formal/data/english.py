@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark import Token, Tree
 
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
+from proof_r1_formal.data.trees import tree_of
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import (
     Exists,
@@ -36,7 +36,6 @@ from proof_r1_formal.kernel.syntax import (
     var,
 )
 from proof_r1_formal.kernel.transform import negate
-from proof_r1_formal.resources import resource
 
 MAX_SENTENCE = 1_000
 """The longest sentence that is read, in characters."""
@@ -66,30 +65,15 @@ def parse_english(sentence: str) -> Formula:
     >>> show(parse_english("Young, quiet people are not rough."))
     '∀x (young(x) ∧ quiet(x) → ¬rough(x))'
     """
-    if len(sentence) > MAX_SENTENCE:
-        problem = f"a sentence of {len(sentence)} characters; the maximum is {MAX_SENTENCE}"
-        raise ParseError(sentence, MAX_SENTENCE, problem)
-    return _parsed(sentence)
+    return _parse(sentence)
 
 
 @lru_cache(maxsize=1 << 14)
-def _parsed(sentence: str) -> Formula:
+def _parse(sentence: str) -> Formula:
     if not sentence.strip():
         raise ParseError(sentence, 0, "an empty sentence")
-    try:
-        tree = _parser().parse(sentence)
-    except UnexpectedCharacters as error:
-        offset = error.pos_in_stream or 0
-        raise ParseError(sentence, offset, f"unexpected {_word_at(sentence, offset)}") from None
-    except UnexpectedToken as error:
-        raise _unexpected_token(sentence, error) from None
+    tree = tree_of("english", sentence, most=MAX_SENTENCE, kind="sentence", words=_DESCRIPTIONS)
     return _Reader(sentence).formula(tree)
-
-
-@cache
-def _parser() -> Lark:
-    grammar = (resource("grammars") / "english.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False)
 
 
 # -- trees to formulas ------------------------------------------------------------------------------------------------
@@ -334,17 +318,3 @@ _DESCRIPTIONS = {
     **dict.fromkeys(("EVERY", "ALL", "NO", "KIND", "EVERYTHING"), "'every'"),
     **dict.fromkeys(("SOMETHING", "PRONOUN", "OBJECT"), "'something'"),
 }
-
-
-def _word_at(text: str, offset: int) -> str:
-    word = re.match(r"[\w-]+|.", text[offset : offset + 40], re.DOTALL)
-    shown = word[0] if word is not None else ""
-    return repr(shown) if shown.isprintable() else f"U+{ord(shown[0]):04X}"
-
-
-def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
-    token: Token = error.token
-    expected = tuple(sorted({_DESCRIPTIONS[name] for name in error.accepts or error.expected}))
-    if token.type == "$END":
-        return ParseError(text, len(text), "the sentence ends too early", expected=expected)
-    return ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}", expected=expected)

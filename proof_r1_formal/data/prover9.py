@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, Rejected
-from proof_r1_formal.data.statements import FormulaReader, Goal, Statement, Theory, close, statements, tree_of
+from proof_r1_formal.data.statements import FormulaReader, Goal, Statement, Theory, close, statements
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, App, Atom, Eq, Exists, ForAll, Formula, Not, Term, Var, var
+from proof_r1_formal.text.parse import MAX_LENGTH
 
 if TYPE_CHECKING:
     from lark import Token
@@ -106,8 +107,10 @@ class _Reader(FormulaReader):
 
     def read(self, text: str) -> tuple[Formula, frozenset[str]]:
         """The universal closure of a formula, and the names of the variables free in it."""
+        from proof_r1_formal.data.trees import tree_of  # which loads Lark
+
         self.text = text
-        formula = self.formula(tree_of("prover9", text).children[0], {})
+        formula = self.formula(tree_of("prover9", text, most=MAX_LENGTH).children[0], {})
         return close(formula), frozenset([variable.name for variable in formula.free])
 
     def formula(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
@@ -118,8 +121,9 @@ class _Reader(FormulaReader):
             case "quantified" | "minus" if len(parts) == 2:
                 return Not(self.formula(parts[1], scope))
             case "quantified":
+                variable = var(_name(parts[1].children[0]))
                 quantifier = ForAll if parts[0] == "all" else Exists
-                return self.quantified(quantifier, [_name(parts[1].children[0])], parts[2], scope)
+                return quantifier(variable, self.formula(parts[2], {**scope, variable.name: variable}))
             case "relation":
                 left, right = self.term(parts[0], scope), self.term(parts[2], scope)
                 match str(parts[1]):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from proof_r1_formal.data.draft import Draft, Origin
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
@@ -19,7 +19,6 @@ from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
-    Exists,
     ForAll,
     Formula,
     Iff,
@@ -29,14 +28,11 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Var,
     Xor,
-    var,
 )
-from proof_r1_formal.resources import resource
-from proof_r1_formal.text.parse import MAX_LENGTH
 from proof_r1_formal.text.show import show
 
-if TYPE_CHECKING:  # Lark takes time to load: only a file of statements needs it
-    from lark import Lark, Token, Tree
+if TYPE_CHECKING:  # Lark takes time to load
+    from lark import Token
 
 _T = TypeVar("_T")
 
@@ -80,44 +76,10 @@ def _statement(text: str, line: int, *, ends: bool) -> Statement:
     return Statement(stripped.rstrip(), line + text.count("\n", 0, len(text) - len(stripped)), ends)
 
 
-@cache
-def _parser(grammar: Literal["tptp", "prover9"]) -> Lark:
-    from lark import Lark
-
-    text = (resource("grammars") / f"{grammar}.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
-
-
-def tree_of(grammar: Literal["tptp", "prover9"], text: str) -> Tree[Token]:
-    """The tree of a statement.
-
-    Raises:
-        ParseError: the grammar does not accept the text, or it is too long.
-    """
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    if len(text) > MAX_LENGTH:
-        raise ParseError(text, MAX_LENGTH, f"a statement of {len(text)} characters; at most {MAX_LENGTH} are read")
-    try:
-        return _parser(grammar).parse(text)
-    except UnexpectedCharacters as error:
-        offset = error.pos_in_stream or 0
-        raise ParseError(text, offset, f"unexpected {text[offset : offset + 1]!r}") from None
-    except UnexpectedToken as error:
-        token: Token = error.token
-        if token.type == "$END":
-            raise ParseError(text, len(text), "the statement ends too early") from None
-        raise ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}") from None
-
-
 def close(formula: Formula) -> Formula:
     """The universal closure."""
-    return quantify(ForAll, sorted(formula.free, key=lambda each: each.name), formula)
-
-
-def quantify(quantifier: type[ForAll | Exists], variables: Iterable[Var], body: Formula) -> Formula:
-    """The formula with a quantifier for each variable, the first outermost."""
-    return reduce(lambda inner, variable: quantifier(variable, inner), reversed(list(variables)), body)
+    variables = sorted(formula.free, key=lambda each: each.name, reverse=True)
+    return reduce(lambda inner, variable: ForAll(variable, inner), variables, formula)
 
 
 _CONNECTIVES: Mapping[str, Callable[[Formula, Formula], Formula]] = {
@@ -133,12 +95,7 @@ _CONNECTIVES: Mapping[str, Callable[[Formula, Formula], Formula]] = {
 
 
 class FormulaReader(ABC):
-    """Builds the formula of one statement.
-
-    Attributes:
-        text: of the statement.
-        truths: the signs of ⊤ and ⊥.
-    """
+    """Builds the formula of one statement; ``truths`` are the signs of ⊤ and ⊥."""
 
     truths: ClassVar[Mapping[str, Formula]]
 
@@ -159,13 +116,6 @@ class FormulaReader(ABC):
         for connective, right in zip(parts[1::2], parts[2::2], strict=True):
             left = _CONNECTIVES[connective](left, self.formula(right, scope))
         return left
-
-    def quantified(
-        self, quantifier: type[ForAll | Exists], names: Iterable[str], body: Any, scope: Mapping[str, Var]
-    ) -> Formula:
-        """The formula of a tree within quantifiers."""
-        variables = {name: var(name) for name in names}
-        return quantify(quantifier, variables.values(), self.formula(body, {**scope, **variables}))
 
     def atom(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
         """The atom of a tree."""

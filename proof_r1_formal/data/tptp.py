@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import GOAL_TRUE, Problem, Rejected
-from proof_r1_formal.data.statements import FormulaReader, Goal, Theory, close, statements, tree_of
+from proof_r1_formal.data.statements import FormulaReader, Goal, Theory, close, statements
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     TOP,
@@ -32,6 +33,7 @@ from proof_r1_formal.kernel.syntax import (
     conjunction,
     var,
 )
+from proof_r1_formal.text.parse import MAX_LENGTH
 
 PREMISES = frozenset({"axiom", "hypothesis", "definition", "assumption", "lemma", "theorem", "corollary"})
 """The roles of formulas that are assumed."""
@@ -81,7 +83,9 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
 
 def _annotated(text: str) -> tuple[Formula, tuple[str, str]]:
     """The formula of a statement, with its name and role."""
-    language, name, role, body, *_ = tree_of("tptp", text).children
+    from proof_r1_formal.data.trees import tree_of  # which loads Lark
+
+    language, name, role, body, *_ = tree_of("tptp", text, most=MAX_LENGTH).children
     formula = _Reader(text, clause=language == "cnf").formula(body, {})
     return close(formula) if language == "cnf" else formula, (_name(name), str(role))
 
@@ -112,7 +116,10 @@ class _Reader(FormulaReader):
                     raise self.refuse(tree, "a clause of cnf negates atoms only")
                 return Not(self.formula(parts[0], scope))
             case "quantified":
-                return self.quantified(ForAll if parts[0] == "!" else Exists, map(str, parts[1:-1]), parts[-1], scope)
+                variables = [var(str(name)) for name in parts[1:-1]]
+                body = self.formula(parts[-1], {**scope, **{each.name: each for each in variables}})
+                quantifier = ForAll if parts[0] == "!" else Exists
+                return reduce(lambda inner, each: quantifier(each, inner), reversed(variables), body)
             case "equal" | "unequal":
                 equation = Eq(self.term(parts[0], scope), self.term(parts[1], scope))
                 return equation if tree.data == "equal" else Not(equation)

@@ -299,7 +299,7 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
         ("fof(g, conjecture, p(a) & p(a, b)).", "'p' is used as a predicate of"),
         (f"fof(g, conjecture, {'~' * 9_000} p).", "nested deeper than 256 levels"),
         (f"fof(g, conjecture, p{' & p' * 3_000}).", "nested deeper than 256 levels"),
-        (f"fof(g, conjecture, p{' & p' * 9_000}).", "at most 20000 are read"),
+        (f"fof(g, conjecture, p{' & p' * 9_000}).", "the maximum is 20000"),
         ("formulas(sos). p(a). end_of_list.", "no formulas(goals)"),
         ("op(400, infix, and).\nformulas(goals). p(a). end_of_list.", "line 1: 'op(400, infix, and)' changes how"),
         ("set(integer_ring).\nformulas(goals). p(a). end_of_list.", "changes how formulas are read"),
