@@ -38,8 +38,7 @@ from proof_r1_formal.commands.common import (
     shown_ids,
     with_progress,
 )
-from proof_r1_formal.data.completions import Completion, beside, write_completions
-from proof_r1_formal.data.failures import read_failures
+from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.evaluation.assessment import Assessment, Examined, assess, examine_many
@@ -144,7 +143,7 @@ def evaluate(
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
-                *metrics_tables(one.metrics, failures=one.failures),
+                *metrics_tables(one.metrics),
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
@@ -225,7 +224,6 @@ class _Assessor:
         found = assess(
             known,
             self._record(key, with_progress(examined, " + ".join(map(stem, files)), sum(map(count_lines, files)))),
-            failures={(one.problem_id, one.sample) for of in files for one in read_failures(beside(of, "failures"))},
             rules=catalogue(rules),
             seen=seen,
             eligibility=self.eligibility,
@@ -233,9 +231,6 @@ class _Assessor:
             resamples=self.resamples,
         )
         shown = ", ".join(map(str, files))
-        if found.failures:
-            have = counted(found.failures, "sample has", "samples have")
-            log(f"{shown}: {have} no completion and count in no score")
         answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:
             have = counted(len(absent), "problem has", "problems have")

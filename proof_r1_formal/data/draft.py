@@ -29,7 +29,6 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.text.conventions import NotationName
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.repair import Repaired
 from proof_r1_formal.text.show import show
 
 _SHOWN = 80  # characters of a formula that a reason quotes
@@ -85,15 +84,9 @@ class Draft:
 
     def identifier(self, record: JsonObject, key: str) -> str:
         """The record's own id under ``key``; rejects the record unless that is a whole number or a non-empty text."""
-        match record.get(key):
-            case bool():
-                pass
-            case int(number):
-                return str(number)
-            case str(text) if text:
-                return text
-            case _:
-                pass
+        value = record.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
         self.reject(f"{key!r} must be a whole number or a non-empty text; it is {describe_member(record, key)}")
         return f"#{self._origin.line}"
 
@@ -116,11 +109,11 @@ class Draft:
             found = "there is none" if value is None else f"it is {describe(value)}"
             self.reject(f"{place}: expected a formula as text; {found}")
             return None
+        notation = self._origin.notation
         try:
-            if self._origin.repair:
-                repaired = parse_formula(value, repair=True, notation=self._origin.notation)
-            else:
-                repaired = Repaired(parse_formula(value, notation=self._origin.notation), ())
+            if not self._origin.repair:
+                return parse_formula(value, notation=notation)
+            repaired = parse_formula(value, repair=True, notation=notation)
         except ParseError as error:
             self._unread(place, error)
             return None

@@ -148,7 +148,6 @@ class Assessment:
         choices: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
         costs: means by the name of a cost, over the responses that state it, with the spread over responses.
         answered: the problems and samples with a completion.
-        failures: samples for which the model gave no completion; they are in no score.
     """
 
     metrics: Metrics
@@ -158,14 +157,12 @@ class Assessment:
     choices: dict[Choice, Estimate]
     costs: dict[str, Estimate]
     answered: Set[Sample]
-    failures: int
 
 
 def assess(
     problems: Mapping[str, Problem],
     examined: Iterable[Examined],
     *,
-    failures: Iterable[Sample] = (),
     rules: Catalogue = TRAIN,
     seen: Catalogue = TRAIN,
     eligibility: Eligibility = "own-fault",
@@ -178,7 +175,6 @@ def assess(
     Args:
         problems: by id.
         examined: in any order.
-        failures: samples without a completion.
         rules: of the verification.
         seen: the rules used in training.
         eligibility, contract, resamples, seed: see :func:`~proof_r1_formal.evaluation.metrics.evaluate_metrics`.
@@ -215,7 +211,6 @@ def assess(
         choices=choice_shares([(problems[name].answer, of) for name, of in candidates.items()]),
         costs={name: _mean([getattr(cost, name) for cost in costs]) for name in ("tokens", "seconds", "calls")},
         answered=answered,
-        failures=sum(sample[0] in problems and sample not in answered for sample in failures),
     )
 
 

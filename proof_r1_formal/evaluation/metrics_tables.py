@@ -24,14 +24,10 @@ Columns: TypeAlias = Mapping[Column, Callable[[_T], Cell]]
 """Columns, and how their cells are read off what a row is about."""
 
 
-def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
+def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
     """The tables of a result: scores, answers, outputs, steps, rules, Uncertain problems, and what is left out.
 
     The tables of rules and of Uncertain problems are there only if there is something to count.
-
-    Args:
-        metrics: the result.
-        failures: samples for which the model gave no completion.
     """
     groups = difficulties(metrics)
     lengths = (Measure.RESPONSE_LENGTH,) if metrics.overall.scores[Measure.RESPONSE_LENGTH].denominator else ()
@@ -52,7 +48,7 @@ def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
         tables.append(count_table("Steps by declared rule", "rule", checks, rules))
     if metrics.overall.uncertain.outputs:
         tables.append(by_difficulty("Problems whose label is Uncertain", UNCERTAIN))
-    return (*tables, left_out_table({"count": metrics}, failures=[failures]))
+    return (*tables, left_out_table({"count": metrics}))
 
 
 def conventions(metrics: Metrics) -> str:
@@ -127,19 +123,12 @@ def steps_table(groups: Mapping[str, Group]) -> Table:
     return count_table("Steps", "outcome", groups, rows)
 
 
-def left_out_table(results: Mapping[str, Metrics], *, failures: Sequence[int]) -> Table:
-    """What is in no score, by the reason, with a column for each result.
-
-    Args:
-        results: by the heading of the column.
-        failures: for each result, the samples for which the model gave no completion.
-    """
+def left_out_table(results: Mapping[str, Metrics]) -> Table:
+    """What is in no score, by the reason, with a column for each result, under its name."""
     found = results.values()
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in found] for reason in Exclusion}
     if any(metrics.contract == "strict" for metrics in found):
         counts["outputs that the strict contract discards (wrong, no steps)"] = [each.discarded for each in found]
     counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in found]
     counts["problems without any output"] = [metrics.overall.absent for metrics in found]
-    if any(failures):
-        counts["samples for which the model gave no completion"] = list(failures)
     return count_table("Left out", "what", results, counts)

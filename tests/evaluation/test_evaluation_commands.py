@@ -151,23 +151,18 @@ def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: 
     assert taken.read_bytes() == before
 
 
-def test_a_diagnosis_lists_misnamed_steps_failures_and_gaps(tmp_path: Path) -> None:
+def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [
         line for line in lines if (one := json.loads(line))["problem_id"] != "garden/1" or one.get("sample", 0) == 0
     ]
     (tmp_path / "c.jsonl").write_text("\n".join(kept), encoding="utf-8")
-    failed = {"problem_id": "garden/1", "sample": 1, "problem": "too long"}
-    (tmp_path / "c.failures.jsonl").write_text(json.dumps(failed), encoding="utf-8")
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
     assert result.returncode == 0, result.stderr
-    assert "1 sample has no completion" in result.stderr
     assert "fewer than K = 3 completions" in result.stderr
     assert "no completion: " not in result.stderr
     tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
-    counts = {row["what"]: row["count"] for row in tables["Left out"]}
-    assert counts["samples for which the model gave no completion"] == 1
     found = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text("ascii").splitlines()]
     confusion = tables["Entailed under a wrong rule: declared and actual rule"]
     assert len(found) >= sum(count for row in confusion for count in row.values() if isinstance(count, int)) > 0

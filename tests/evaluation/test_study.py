@@ -237,15 +237,6 @@ def test_rules_of_formless_steps_are_not_unseen() -> None:
     assert not groups[RuleGroup.UNSEEN][Measure.FVR].is_defined
 
 
-def test_recorded_failures_are_counted() -> None:
-    first = [one for one in COMPLETIONS if one.problem_id == "garden/1" and one.sample == 0]
-    failures = [("garden/1", 0), ("garden/1", 1), ("garden/2", 0), ("elsewhere", 0)]
-    found = assess(PROBLEMS, examine_many(PROBLEMS, first), failures=failures)
-    assert found.failures == 2
-    (left_out,) = [one for one in study_tables({Key("garden", "", "m"): found}) if one.title == "Left out: garden"]
-    assert left_out.rows[-1] == ("samples for which the model gave no completion", 2)
-
-
 def test_names_of_systems_that_read_alike_are_told_apart(results: dict[Key, Assessment]) -> None:
     one = results[Key("garden", "small", "all")]
     keys = [Key("garden", "a / b", "c"), Key("garden", "a", "b / c")]
