@@ -90,7 +90,7 @@ def translate(
     write_problems(out, with_progress(problems, "writing", len(problems)))
     OUT.print(_summary(found))
     if check:
-        for table in _checked(problems, solver):
+        for table in _check(problems, solver):
             OUT.print(table)
     _say_rejected(file, found)
     log(f"{counted(len(problems), 'problem')} written to {out}")
@@ -216,7 +216,7 @@ def _summary(found: ProblemSet) -> Table:
     return table
 
 
-def _checked(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
+def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     """How often the premises entail the label, and what looks like a slip; prints a message for every wrong label."""
     solver = get_solver(solver_name)
     agree: Counter[str] = Counter()

@@ -113,7 +113,7 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
         record = decode_bytes(line)
         if not isinstance(record, JsonObject):
             return BadLine(number, f"expected an object, not {describe(record)}")
-        if repeated := record.repeated():
+        if repeated := record.repeats():
             return BadLine(number, f"the key {repeated[0]!r} occurs twice")
         members: dict[str, object] = dict(record.members)
         if isinstance(cost := record.get("cost"), JsonObject):

@@ -22,7 +22,7 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
-from proof_r1_formal.data.quality import NOTED, Code, oddities, said
+from proof_r1_formal.data.quality import NOTED, Code, oddities, tell
 from proof_r1_formal.data.records import Broken, Json, JsonObject, Record, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
@@ -150,7 +150,7 @@ class Draft:
                 premises.append(Premise(f"h{count}", formula, show(formula), text))
         return tuple(premises)
 
-    def asked(self, record: JsonObject, question: str) -> Formula | None:
+    def question_goal(self, record: JsonObject, question: str) -> Formula | None:
         """The formula of the sentence that follows ``question`` under that key."""
         value = record.get("question")
         _, found, sentence = value.partition(question) if isinstance(value, str) else ("", "", "")
@@ -167,7 +167,7 @@ class Draft:
         self.reject(f"{key!r} must be a sentence; it is {describe_member(record, key)}")
         return None
 
-    def labelled_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
+    def label_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
         """The id of the option that a label names, as a text or a truth value; None, with a note, if it names none."""
         label = record.get(key)
         option_id = THREE_WAY.get(str(label).strip().casefold()) if isinstance(label, str | bool) else None
@@ -182,7 +182,7 @@ class Draft:
         """Note that the label ``what`` is left out, because it is that of a closed world."""
         self.note(f"{what} is left out: in a closed world, what cannot be shown is false; the answer is unknown")
 
-    def lettered_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
+    def letter_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
         """The id of the option that the letter under ``answer`` stands for; None, with a note, if there is none."""
         answer, choices = record.get("answer"), record.get("options")
         texts = choices if isinstance(choices, list) else []
@@ -243,7 +243,7 @@ class Draft:
             return
         for oddity in oddities(problem, signature):
             if oddity.code in noted:
-                self.note(said(oddity))
+                self.note(tell(oddity))
 
 
 def read_parts(
@@ -255,7 +255,7 @@ def read_parts(
     """What is read of each part of a record; what is no object, or has a key twice, is rejected."""
     match record:
         case Record(_, JsonObject() as members):
-            if repeated := members.repeated():
+            if repeated := members.repeats():
                 yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
             else:
                 yield from [read(part, origin) for part in parts(members)]

@@ -118,7 +118,7 @@ class _Reader:
         verb = words.pop() if kind.data == "kind_acts" else None
         subject, described = self._kind(kind, first, words)
         self._introduced = True
-        said = self._said(subject, verb, verb_phrase)
+        said = self._predicate(subject, verb, verb_phrase)
         for part in rest:
             if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
                 raise self._error(_tokens(part)[0], "a statement about another subject needs a separate sentence")
@@ -137,7 +137,7 @@ class _Reader:
         last = kind.children[-1]
         if first.type == "EVERYTHING" and isinstance(last, Tree):
             subject = _Subject(_X, plural=False)
-            return subject, (self._listed(last, subject),)
+            return subject, (self._list(last, subject),)
         thing = next((word for word in words if word.type == "THING"), None)
         names = [word for word in words if word.type in ("KIND", "WORD")]
         described = [word.lower() for word in names]
@@ -173,7 +173,7 @@ class _Reader:
             children: list[Any] = part.children
             if part.data == "clause":
                 subject, verb = self._subject(children[0])
-                added = self._said(subject, verb, children[1])
+                added = self._predicate(subject, verb, children[1])
                 stative = children[1].data == "is"
             else:
                 assert subject is not None, "the grammar begins with a clause"
@@ -191,7 +191,7 @@ class _Reader:
             said = (*said, added)
         return conjunction(said)
 
-    def _said(self, subject: _Subject, verb: Token | None, rest: Tree[Token]) -> Formula:
+    def _predicate(self, subject: _Subject, verb: Token | None, rest: Tree[Token]) -> Formula:
         return self._phrase(rest, subject) if verb is None else self._action(verb, rest, subject)
 
     # -- who or what
@@ -236,12 +236,12 @@ class _Reader:
             raise self._error(head, f"{head.value!r} does not agree with its subject")
         parts: list[Any] = rest
         if tree.data in ("is", *_LISTS):
-            said = self._listed(parts[0], subject)
+            said = self._list(parts[0], subject)
             return Not(said) if negated else said
         said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
         return Not(said) if negated else said
 
-    def _listed(self, tree: Tree[Token], subject: _Subject) -> Formula:
+    def _list(self, tree: Tree[Token], subject: _Subject) -> Formula:
         """One state, all states of a list, or (inclusively) any of them."""
         if tree.data == "state":
             return self._state(tree, subject)

@@ -117,7 +117,7 @@ class _Reader(FormulaReader):
         parts: list[Any] = tree.children
         match tree.data:
             case "arrow" | "or_" | "and_":
-                return self.connected(parts, scope)
+                return self.connect(parts, scope)
             case "quantified" | "minus" if len(parts) == 2:
                 return Not(self.formula(parts[1], scope))
             case "quantified":

@@ -38,7 +38,7 @@ class JsonObject:
         """The value of the first member of that key, or None."""
         return next((value for name, value in self.members if name == key), None)
 
-    def repeated(self) -> tuple[str, ...]:
+    def repeats(self) -> tuple[str, ...]:
         """The keys that occur more than once, in order."""
         counts = Counter([name for name, _ in self.members])
         return tuple([name for name, count in counts.items() if count > 1])
@@ -176,7 +176,7 @@ def plain(value: Json) -> object:
     """
     match value:
         case JsonObject(members):
-            if repeated := value.repeated():
+            if repeated := value.repeats():
                 raise BadJsonError(f"the key {repeated[0]!r} occurs twice in one object")
             return {key: plain(member) for key, member in members}
         case list():

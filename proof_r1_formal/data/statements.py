@@ -110,7 +110,7 @@ class FormulaReader(ABC):
     def term(self, tree: Any, scope: Mapping[str, Var]) -> Term:
         """The term of a tree."""
 
-    def connected(self, parts: Sequence[Any], scope: Mapping[str, Var]) -> Formula:
+    def connect(self, parts: Sequence[Any], scope: Mapping[str, Var]) -> Formula:
         """The formula of trees with connectives between them, which group to the left."""
         left = self.formula(parts[0], scope)
         for connective, right in zip(parts[1::2], parts[2::2], strict=True):

@@ -56,7 +56,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
             theory.reject(statement, "include is not followed; put the formulas of the other file in its place")
         elif language not in ("fof", "cnf"):
             theory.reject(statement, f"this is {language!r}; supported are fof and cnf")
-        elif read := theory.read(statement, _annotated):
+        elif read := theory.read(statement, _annotation):
             formula, (name, role) = read
             if role in PREMISES:
                 theory.assume(formula, statement.text)
@@ -81,7 +81,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     return theory.problems(answer, "the file has no conjecture and no negated_conjecture: it has no question")
 
 
-def _annotated(text: str) -> tuple[Formula, tuple[str, str]]:
+def _annotation(text: str) -> tuple[Formula, tuple[str, str]]:
     """The formula of a statement, with its name and role."""
     from proof_r1_formal.data.trees import tree_of  # which loads Lark
 
@@ -110,7 +110,7 @@ class _Reader(FormulaReader):
             raise self.refuse(tree, "a clause of cnf consists of literals and '|'")
         match tree.data:
             case "binary" | "or_":
-                return self.connected(parts, scope)
+                return self.connect(parts, scope)
             case "not_":
                 if self._clause and parts[0].data not in ("atom", "equal"):
                     raise self.refuse(tree, "a clause of cnf negates atoms only")

@@ -112,7 +112,7 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
             dependencies = {name: known[name] for name in action.dependencies}
             option = problem.option(action.id)
             alternatives = tuple(_alternatives(verifier, inquiry, option, action.formula, dependencies, step.terminal))
-            found.append(_misnamed(index, step, alternatives, verifier.rules, over=inquiry.spent is not None))
+            found.append(_diagnose(index, step, alternatives, verifier.rules, over=inquiry.spent is not None))
         known[action.id] = action.formula
     return tuple(found)
 
@@ -142,7 +142,7 @@ def _alternatives(
                 yield Alternative(rule.name, of)
 
 
-def _misnamed(
+def _diagnose(
     index: int, step: StepReport, alternatives: tuple[Alternative, ...], rules: Catalogue, *, over: bool
 ) -> Misnamed:
     declared = rule_name(step, rules)

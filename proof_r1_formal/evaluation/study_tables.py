@@ -55,7 +55,7 @@ def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table
     tables = []
     for name in datasets:
         chosen = {key: one for key, one in results.items() if key.dataset == name}
-        found = (*_scores(chosen), *_paired(chosen, resamples), *detail_tables(chosen))
+        found = (*_scores(chosen), *_pairwise(chosen, resamples), *detail_tables(chosen))
         tables += [replace(table, title=f"{table.title}: {name}") for table in found]
     if len(datasets) > 1:
         tables.append(_across(datasets, results))
@@ -91,13 +91,13 @@ def _scores(chosen: Results) -> Iterator[Table]:
     systems = {key: (key.backbone, key.method, f"{k}")[: len(heads)] for key, k in zip(chosen, counts, strict=True)}
     title = f"Main results{conventions(next(iter(chosen.values())).metrics)}"
     main = table_of(title, heads, [(systems[key], group) for key, group in overall.items()], scores(SCORES))
-    yield rank(main, _compared(chosen), apart=apart(overall.values(), counts))
+    yield rank(main, _rivals(chosen), apart=apart(overall.values(), counts))
     split = {key: difficulties(one.metrics) for key, one in chosen.items()}
     names = list(next(iter(split.values())))
     if len(names) > 2:  # more than one, and all together
         rows = [((name, *systems[key]), split[key][name]) for name in names for key in chosen]
         table = table_of("By difficulty", ("difficulty", *heads), rows, scores(SCORES))
-        groups = [(name, of) for name in names for of in _compared(chosen)]
+        groups = [(name, of) for name in names for of in _rivals(chosen)]
         yield rank(table, groups, apart=apart([group for _, group in rows], counts * len(names)))
     yield _systems("Answers and proofs", overall, scores(ANSWERS))
     yield _systems("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
@@ -111,10 +111,10 @@ def _systems(title: str, chosen: Mapping[Key, _T], columns: Columns[_T]) -> Tabl
     """A table with a row for each system; a system without a name is called by its files."""
     heads = ("backbone", "method") if any(key.backbone for key in chosen) else ("completions",)
     rows = [(key[-len(heads) :], one) for key, one in chosen.items()]
-    return rank(table_of(title, heads, rows, columns), _compared(chosen))
+    return rank(table_of(title, heads, rows, columns), _rivals(chosen))
 
 
-def _compared(keys: Iterable[Key]) -> list[str]:
+def _rivals(keys: Iterable[Key]) -> list[str]:
     """What the row of each system is compared with."""
     backbones = [key.backbone for key in keys]
     several = max(Counter(backbones).values(), default=0) > 1
@@ -152,9 +152,9 @@ _CHOICES = {
 }
 
 
-def _paired(chosen: Results, resamples: int) -> Iterator[Table]:
+def _pairwise(chosen: Results, resamples: int) -> Iterator[Table]:
     """The paired tests of every two systems that are compared, and the outputs that these leave out."""
-    groups = dict(zip(chosen, _compared(chosen), strict=True))
+    groups = dict(zip(chosen, _rivals(chosen), strict=True))
     pairs = [(one, other) for one, other in combinations(chosen, 2) if groups[one] == groups[other]]
     answers: list[tuple[Cell, ...]] = []
     rates: list[tuple[Cell, ...]] = []
@@ -206,7 +206,7 @@ def _across(datasets: Iterable[str], results: Results) -> Table:
         for measure in (Measure.AVG, *RATES)
     }
     table = table_of("Across data sets", ("backbone", "method"), cells.items(), columns)
-    return rank(table, _compared([Key("", *system) for system in cells]))
+    return rank(table, _rivals([Key("", *system) for system in cells]))
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------------------

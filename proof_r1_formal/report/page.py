@@ -118,7 +118,7 @@ def page(
         "tables": json.loads(to_json(metrics_tables(evaluate_metrics(problems, reports, lengths=lengths)))),
         "catalogue": _catalogue(verifier.rules),
     }
-    return _filled(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
+    return _fill(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
 
 
 # -- problems and rules -----------------------------------------------------------------------------------------------
@@ -295,15 +295,15 @@ def _theorem(
 # -- HTML -------------------------------------------------------------------------------------------------------------
 
 
-def _filled(index: Mapping[str, object], chunks: Iterable[Sequence[Data]]) -> bytes:
+def _fill(index: Mapping[str, object], chunks: Iterable[Sequence[Data]]) -> bytes:
     before, _, behind = (resource("web") / "report.html").read_bytes().partition(_INDEX)
     program, _, rest = behind.partition(_TRACES)
     assert rest, "web/report.html has both places for data"
     data = _element("index", "application/json", _json(index).replace(b"<", b"\\u003c"))
-    return b"".join([before, data, program, *map(_packed, numbers(), chunks), rest])
+    return b"".join([before, data, program, *map(_pack, numbers(), chunks), rest])
 
 
-def _packed(number: int, chunk: Sequence[Data]) -> bytes:
+def _pack(number: int, chunk: Sequence[Data]) -> bytes:
     return _element(f"traces-{number}", "text/plain", base64.b64encode(gzip.compress(_json(chunk), 6, mtime=0)))
 
 

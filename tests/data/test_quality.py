@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, said
+from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, tell
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
@@ -94,7 +94,7 @@ def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
         "the symbols 'Team' and 'team' differ only in case",
         "premise h2: no quantifier binds 'x', which looks like a variable",
     )
-    assert said(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
+    assert tell(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
 
 
 def test_translate_counts_them(tmp_path: Path) -> None:
