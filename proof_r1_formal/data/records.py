@@ -252,18 +252,6 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
 
 
 SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
-_OTHERS = {
-    "a Parquet or Arrow file: load it with datasets and pass the rows": r"PAR1|ARROW1",
-    "an archive: unpack it": r"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
-    "a Python pickle": r"\x80[\x02-\x05]",
-    "SMT-LIB": r"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
-    "DIMACS": r"(?:c[ \n][^\n]*\n?)*+p cnf ",
-    "Lean": r"\s*(?:/-|--|import |theorem |namespace |variable )",
-    "Isabelle": r"\s*(?:\(\*|theory )",
-    "XML or HTML": r"\s*<[!?a-zA-Z]",
-}
-"""What files that people have by mistake are, by how they begin."""
-_SEEN = 1 << 16  # how many bytes may be comments before that
 
 
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
@@ -272,12 +260,8 @@ def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Br
     records = [_read_line(number, line) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
-        begins = data[:_SEEN].decode("latin-1")
-        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, begins)), None)
-        if kind is None and begins.lstrip().startswith(("[", "{", '"')):
-            raise DataError(name, error.problem, line=error.line)
-        problem = error.problem if kind is None else f"this file is {kind}"
-        raise DataError(name, f"{problem}; {SUPPORTED}", line=error.line if kind is None else None)
+        is_json = data.lstrip().startswith((b"[", b"{", b'"'))
+        raise DataError(name, error.problem if is_json else f"{error.problem}; {SUPPORTED}", line=error.line)
     return records
 
 

@@ -1,21 +1,7 @@
 """A study: the systems, problems and completions of a comparison.
 
-In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be opened. Such a file is ::
-
-    seen = "train"                      # the rule catalogue that training had; this is the default
-
-    [datasets.ProverQA]
-    problems = "proverqa.jsonl"
-    [datasets.FOLIO]
-    problems = "folio.jsonl"
-    rules = "folio"                     # default: train
-
-    [[systems]]
-    backbone = "Qwen3-4B"
-    method = "Proof-R1"
-    completions = { ProverQA = "proof-r1/proverqa.jsonl", FOLIO = ["proof-r1/folio-0.jsonl", "proof-r1/folio-1.jsonl"] }
-
-Paths are relative to the file.
+In: a TOML file, as ``docs/evaluation.md`` shows one; its paths are relative to it. Out: a :class:`Study`, checked, its
+paths as they are to be opened.
 """
 
 from __future__ import annotations
