@@ -252,7 +252,7 @@ def read_parts(
     origin: Origin,
     parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,),
 ) -> Iterator[Problem | Rejected]:
-    """What is read of each part of a record; what is no object, or has a key twice, is rejected."""
+    """What is read of each part of a record; one that is not an object, or has a key twice, is rejected."""
     match record:
         case Record(_, JsonObject() as members):
             if repeated := members.repeats():
