@@ -24,7 +24,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import require_type
@@ -172,9 +172,11 @@ class Evaluation:
 
         def group(outputs: _Outputs, uncertain: Mapping[str, int], absent: int, stream: str) -> Group:
             problems = Counter(problem_id for problem_id, _ in outputs)
-            steps = _total(one.steps for one in outputs.values())
+            steps = sum((one.steps for one in outputs.values()), Counter[StepOutcome]())
             rules: defaultdict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(("steps", *_CHECKS), 0))
-            for (rule, check), count in _total(one.rules for one in outputs.values()).items():
+            for (rule, check), count in sum(
+                (one.rules for one in outputs.values()), Counter[tuple[str, str]]()
+            ).items():
                 rules[rule if rule in known else INVALID_RULE][check] += count
             # Each group draws from its own stream, so that its intervals do not depend on the other groups.
             rng = random.Random(stream.encode("utf-8", "surrogatepass"))
@@ -195,7 +197,7 @@ class Evaluation:
             contract=self._contract,
             discarded=self._discarded,
             length_unit="characters",
-            overall=group(everything, _total(self._uncertain.values()), absent.total(), f"{seed}"),
+            overall=group(everything, sum(self._uncertain.values(), Counter[str]()), absent.total(), f"{seed}"),
             difficulties={
                 name: group(outputs, self._uncertain[name], absent[name], f"{seed}/{name}")
                 for name, outputs in self._outputs.items()
@@ -207,16 +209,6 @@ class Evaluation:
 def _rank(difficulty: str) -> int:
     """The place of a difficulty in tables: the usual names by difficulty, then all others as the problems have them."""
     return _DIFFICULTIES.index(difficulty) if difficulty in _DIFFICULTIES else len(_DIFFICULTIES)
-
-
-_Name = TypeVar("_Name")
-
-
-def _total(counts: Iterable[Counter[_Name]]) -> Counter[_Name]:
-    total: Counter[_Name] = Counter()
-    for one in counts:
-        total.update(one)
-    return total
 
 
 def _declared_rule(step: StepReport) -> str:

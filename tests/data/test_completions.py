@@ -1,4 +1,4 @@
-"""Completions: texts are kept exactly, bad lines are told and the rest goes on, and costs are as stated."""
+"""Completions: texts are kept exactly, bad lines have their reason and the rest goes on, and costs are as stated."""
 
 from __future__ import annotations
 
