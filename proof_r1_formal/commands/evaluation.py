@@ -38,11 +38,10 @@ from proof_r1_formal.commands.common import (
     shown_ids,
     with_progress,
 )
-from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
-from proof_r1_formal.data.failures import read_failures
+from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
-from proof_r1_formal.evaluation.assessment import Assessment, assess
+from proof_r1_formal.evaluation.assessment import Assessment, Examined, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, Study, read_study
 from proof_r1_formal.evaluation.diagnosis import misnamed_record
 from proof_r1_formal.evaluation.figures import draw, require_matplotlib
@@ -56,7 +55,6 @@ from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tab
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.evaluation.terminal import to_rich
-from proof_r1_formal.evaluation.verdicts import Examined, examine_many
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
@@ -137,9 +135,7 @@ def evaluate(
         fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=cache)
     left_out = LeftOut(strict)
-    assessor = _Assessor(
-        settings, workers, engine(ray), bootstrap, eligibility, contract, left_out, diagnoses=diagnosis is not None
-    )
+    assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, contract, left_out)
     match problems, completions, study:
         case Path(), [_, *_], None:
             known = read_problem_file(problems, format, left_out, notation=notation)
@@ -147,7 +143,7 @@ def evaluate(
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
-                *metrics_tables(one.metrics, failures=one.failures),
+                *metrics_tables(one.metrics),
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
@@ -172,7 +168,7 @@ def evaluate(
         for path, table in files.items():
             write_output(path, to_csv(table).encode())
     if diagnosis is not None:
-        write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
+        write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
     if plots is not None:
         log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
     finish(left_out, assessor.doubts)
@@ -188,9 +184,7 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
         if not file.is_file():  # fail before spending hours on the others
             fail(f"{file}, a file of the study, does not exist")
     left_out = assessor.left_out
-    known = {
-        name: read_problem_file(Path(one.problems), one.format, left_out) for name, one in described.datasets.items()
-    }
+    known = {name: read_problem_file(one.problems, one.format, left_out) for name, one in described.datasets.items()}
     if left_out.strict:  # before any work: that on each file would come before the next is read
         for key, files in described.files().items():
             list(distinct_completions(files, known[key.dataset], left_out))
@@ -205,9 +199,8 @@ class _Assessor:
     """Assesses files of completions, all in the same way.
 
     Attributes:
-        diagnoses: whether to note every entailed step under a wrong rule.
         left_out: what cannot be used.
-        diagnosed: the noted steps, a line of JSON each.
+        misnamed: every entailed step under a wrong rule, a line of JSON each.
         doubts: what makes the verdicts doubtful.
     """
 
@@ -218,44 +211,27 @@ class _Assessor:
     eligibility: Eligibility
     contract: Contract
     left_out: LeftOut
-    diagnoses: bool
-    diagnosed: list[str] = field(default_factory=list)
+    misnamed: list[str] = field(default_factory=list)
     doubts: Doubts = field(default_factory=Doubts)
 
     def assess(self, key: Key, known: ProblemSet, files: Sequence[Path], rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a system by its files of completions."""
-        shown = ", ".join(map(str, files))
-        lengths: dict[Sample, int] = {}
-        costs: dict[Sample, Cost] = {}
-
-        def noted() -> Iterator[Completion]:
-            for completion in distinct_completions(files, known, self.left_out, repeats=True):
-                sample = (completion.problem_id, completion.sample)
-                lengths.setdefault(sample, len(completion.completion))
-                if completion.cost is not None:
-                    costs.setdefault(sample, completion.cost)
-                strict = self.contract == "strict"
-                text = isolate_array(completion.completion) if strict else completion.completion
-                yield structs.replace(completion, completion=text)
-
+        completions: Iterable[Completion] = distinct_completions(files, known, self.left_out, repeats=True)
+        if self.contract == "strict":
+            completions = (structs.replace(one, completion=isolate_array(one.completion)) for one in completions)
         settings = replace(self.settings, rules=rules)
-        examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)
+        examined = examine_many(known, completions, settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
             known,
-            self._noted(key, with_progress(examined, " + ".join(map(stem, files)), sum(map(count_lines, files)))),
-            lengths=lengths,
-            costs=costs,
-            failures={(one.problem_id, one.sample) for of in files for one in read_failures(beside(of, "failures"))},
+            self._record(key, with_progress(examined, " + ".join(map(stem, files)), sum(map(count_lines, files)))),
             rules=catalogue(rules),
             seen=seen,
             eligibility=self.eligibility,
             contract=self.contract,
             resamples=self.resamples,
         )
-        if found.failures:
-            have = counted(found.failures, "sample has", "samples have")
-            log(f"{shown}: {have} no completion and count in no score")
-        answered = {problem for problem, _ in lengths}
+        shown = ", ".join(map(str, files))
+        answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:
             have = counted(len(absent), "problem has", "problems have")
             log(f"{shown}: {have} no completion: {shown_ids(absent)}")
@@ -264,13 +240,13 @@ class _Assessor:
             log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
-    def _noted(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
-        """The same, with the steps and the undecided questions noted."""
+    def _record(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
+        """The same, while their doubts and misnamed steps are recorded."""
         for one in examined:
             self.doubts.add(one.report)
-            for misnamed in one.misnamed if self.diagnoses else ():
+            for misnamed in one.misnamed:
                 record = {**key._asdict(), **misnamed_record(one.report, misnamed)}
-                self.diagnosed.append(f"{to_json_line(record)}\n")
+                self.misnamed.append(f"{to_json_line(record)}\n")
             yield one
 
 
@@ -297,13 +273,13 @@ def best(
     read: dict[Sample, Completion] = {}
     candidates: dict[str, list[Candidate]] = {}
 
-    def noted() -> Iterator[Completion]:
+    def remember() -> Iterator[Completion]:
         for completion in distinct_completions([completions], known, left_out):
             read[completion.problem_id, completion.sample] = completion
             yield completion
 
     settings = Settings(solver=solver, rules=rules, answers=cache)
-    examined = examine_many(known, noted(), settings=settings, workers=workers, engine=engine(ray))
+    examined = examine_many(known, remember(), settings=settings, workers=workers, engine=engine(ray))
     doubts = Doubts()
     for one in with_progress(examined, "examining", count_lines(completions)):
         doubts.add(one.report)

@@ -31,7 +31,7 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.evaluation.summary import Summary
+from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.report.page import CERTIFICATES, page
@@ -74,8 +74,8 @@ def report(
         fail("there is nothing to show: no completion can be used")
     verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
     shown = with_progress(usable, "verifying", len(usable))
-    summary = Summary(known)
-    html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=summary.add)
+    doubts = Doubts()
+    html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=doubts.add)
     write_output(out, html)
     log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
-    finish(left_out, summary.doubts)
+    finish(left_out, doubts)

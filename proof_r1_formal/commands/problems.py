@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -34,10 +35,11 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.data import Format, read_problems
-from proof_r1_formal.data.native import decoded, encoded, write_problems
+from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
 from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, structural_key
@@ -143,7 +145,10 @@ def generate(
 
     def remember(line: bytes) -> None:
         nonlocal last
-        problem = decoded(line)
+        try:
+            problem = from_json(line.decode())
+        except (UnicodeDecodeError, DataError) as error:
+            raise msgspec.DecodeError("the line is not a problem") from error
         keys.append(structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises]))
         last = int(problem.id.rpartition("/")[2])
 
@@ -167,7 +172,7 @@ def generate(
                 if beside is not None and beside.done == file.done:  # an interrupted run may have been one line ahead
                     beside.append_line(encode_evidence(generated))
                 problem = generated.problem if with_proofs else replace(generated.problem, proofs=())
-                file.append_line(encoded(out, problem))
+                file.append_line(to_json(problem, path=out).encode())
         except ExhaustedError as error:
             for unfinished in filter(None, (file, beside)):
                 unfinished.discard()

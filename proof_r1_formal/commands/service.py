@@ -19,7 +19,7 @@ from proof_r1_formal.commands.common import (
     log,
     read_problem_file,
 )
-from proof_r1_formal.data.native import encoded
+from proof_r1_formal.data.native import to_json
 
 CONNECTIONS = 1024
 """The most concurrent connections; further ones get the status 503."""
@@ -76,7 +76,7 @@ def serve(
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
     known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict), notation=notation)
-    records = {key: encoded(problems or Path(), problem).decode() for key, problem in known.items()}
+    records = {key: to_json(problem, path=problems or Path()) for key, problem in known.items()}
     try:
         with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
             pass

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from proof_r1_formal.data import folio, native, prontoqa, proofwriter, prover9, proverqa, ruletaker, tptp
-from proof_r1_formal.data.draft import Origin
+from proof_r1_formal.data.draft import Origin, read_parts
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
-from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_bytes, read_records, records_of
+from proof_r1_formal.data.records import Broken, JsonObject, Record, read_bytes, read_records, records_of
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.text.conventions import NotationName
@@ -20,30 +19,18 @@ Format: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
-    """A format of records: how they are recognised and read, and what their formulas are like.
-
-    Attributes:
-        recognises: whether a record is one of this format.
-        read_record: the problem of a record.
-        keys: of its records, for errors.
-        parts: the records that a record of several questions consists of.
-        repair: whether formulas are repaired.
-        notation: of formulas.
-    """
+class _Records(NamedTuple):
+    """How records of a format are recognised and read, their keys, for errors, and the questions in one."""
 
     recognises: Callable[[JsonObject], bool]
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
     keys: str
     parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,)
     repair: bool = False
-    notation: NotationName = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A format of text: how it is recognised and read, and what it looks like, for errors."""
+class _Text(NamedTuple):
+    """How a text of a format is recognised and read, and what it looks like, for errors."""
 
     recognises: Callable[[str], bool]
     read_text: Callable[[str, Origin], Iterable[Problem | Rejected]]
@@ -100,19 +87,20 @@ def read_problems(
     if format != "auto" and format not in (*_RECORDS, *_TEXTS):
         raise DataError(name, f"Unknown format {format!r}. Known: auto, {', '.join((*_RECORDS, *_TEXTS))}")
     data = None if path is None else read_bytes(path)
-    text = None if data is None else _text(data, name, format)
     found: list[tuple[int, Iterable[Problem | Rejected]]]
-    if text is not None:
-        own = next(name for name, reader in _TEXTS.items() if reader is text[0])
+    if data is not None and (text := _text(data, name, format)) is not None:
+        own, content = text
         if repair or notation not in ("auto", own):
             raise DataError(name, f"{own} has a grammar of its own: its formulas are read without repair or notation")
-        found = [(1, text[0].read_text(text[1], Origin(group, 1, repair=False)))]
+        found = [(1, _TEXTS[own].read_text(content, Origin(group, 1, repair=False)))]
     else:
         records = records_of(source, name) if data is None else read_records(data, name)
-        reader = _recognised(name, records) if format == "auto" else _RECORDS[format]
+        reader = _recognise(name, records) if format == "auto" else _RECORDS[format]
         noisy = reader.repair if repair is None else repair
-        notation = reader.notation if notation == "auto" else notation
-        found = [(each.line, _read(each, reader, Origin(group, each.line, noisy, notation))) for each in records]
+        found = [
+            (each.line, read_parts(each, reader.read_record, Origin(group, each.line, noisy, notation), reader.parts))
+            for each in records
+        ]
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
@@ -131,36 +119,22 @@ def read_problems(
     return ProblemSet(problems, tuple(rejected))
 
 
-def _text(data: bytes, name: str, format_: Format) -> tuple[_Text, str] | None:
+def _text(data: bytes, name: str, format_: Format) -> tuple[str, str] | None:
     """The format of a text that holds no records, and the text; None for records."""
     if format_ in _RECORDS:
         return None
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        if format_ in _TEXTS:
-            raise DataError(name, f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
-        return None
-    if format_ in _TEXTS:
-        return _TEXTS[format_], text
-    return next(((reader, text) for reader in _TEXTS.values() if reader.recognises(text)), None)
+        if format_ == "auto":
+            return None
+        raise DataError(name, f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
+    if format_ != "auto":
+        return format_, text
+    return next(((own, text) for own, reader in _TEXTS.items() if reader.recognises(text)), None)
 
 
-def _read(record: Record | Broken, reader: _Records, origin: Origin) -> Iterable[Problem | Rejected]:
-    match record:
-        case Broken(_, problem):
-            yield Rejected(origin.fallback_id, origin.line, (problem,))
-        case Record(_, JsonObject() as members):
-            if repeated := members.repeated():
-                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
-                return
-            for part in reader.parts(members):
-                yield reader.read_record(part, origin)
-        case Record(_, value):
-            yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
-
-
-def _recognised(name: str, records: list[Record | Broken]) -> _Records:
+def _recognise(name: str, records: list[Record | Broken]) -> _Records:
     objects = [r.value for r in records if isinstance(r, Record) and isinstance(r.value, JsonObject)]
     if not objects:
         broken = next(record for record in records if isinstance(record, Broken))

@@ -16,7 +16,7 @@ from typing import Annotated, BinaryIO
 import msgspec
 
 from proof_r1_formal.data.records import BadJsonError, JsonObject, decode_bytes, describe
-from proof_r1_formal.data.sources import open_to_read, uncompressed_name
+from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.outputs import output
 
@@ -113,7 +113,7 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
         record = decode_bytes(line)
         if not isinstance(record, JsonObject):
             return BadLine(number, f"expected an object, not {describe(record)}")
-        if repeated := record.repeated():
+        if repeated := record.repeats():
             return BadLine(number, f"the key {repeated[0]!r} occurs twice")
         members: dict[str, object] = dict(record.members)
         if isinstance(cost := record.get("cost"), JsonObject):
@@ -132,15 +132,6 @@ def encode(completion: Completion) -> bytes:
     if completion.cost is None:
         del record["cost"]
     return json.dumps(record).encode("ascii")
-
-
-def beside(path: Path, kind: str) -> Path:
-    """The path of a file that belongs to a file of completions.
-
-    >>> [beside(Path(name), "calls").name for name in ("run.jsonl", "run.jsonl.gz", "run-0.5", "run.json")]
-    ['run.calls.jsonl', 'run.calls.jsonl', 'run-0.5.calls.jsonl', 'run.json.calls.jsonl']
-    """
-    return path.with_name(f"{uncompressed_name(path).removesuffix('.jsonl')}.{kind}.jsonl")
 
 
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:

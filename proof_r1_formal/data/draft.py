@@ -6,7 +6,7 @@ In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rej
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -22,14 +22,13 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
-from proof_r1_formal.data.quality import NOTED, Code, oddities, said
-from proof_r1_formal.data.records import Json, JsonObject, describe
+from proof_r1_formal.data.quality import NOTED, Code, oddities, tell
+from proof_r1_formal.data.records import Broken, Json, JsonObject, Record, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.text.conventions import NotationName
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.repair import Repaired
 from proof_r1_formal.text.show import show
 
 _SHOWN = 80  # characters of a formula that a reason quotes
@@ -85,15 +84,9 @@ class Draft:
 
     def identifier(self, record: JsonObject, key: str) -> str:
         """The record's own id under ``key``; rejects the record unless that is a whole number or a non-empty text."""
-        match record.get(key):
-            case bool():
-                pass
-            case int(number):
-                return str(number)
-            case str(text) if text:
-                return text
-            case _:
-                pass
+        value = record.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
         self.reject(f"{key!r} must be a whole number or a non-empty text; it is {describe_member(record, key)}")
         return f"#{self._origin.line}"
 
@@ -116,11 +109,11 @@ class Draft:
             found = "there is none" if value is None else f"it is {describe(value)}"
             self.reject(f"{place}: expected a formula as text; {found}")
             return None
+        notation = self._origin.notation
         try:
-            if self._origin.repair:
-                repaired = parse_formula(value, repair=True, notation=self._origin.notation)
-            else:
-                repaired = Repaired(parse_formula(value, notation=self._origin.notation), ())
+            if not self._origin.repair:
+                return parse_formula(value, notation=notation)
+            repaired = parse_formula(value, repair=True, notation=notation)
         except ParseError as error:
             self._unread(place, error)
             return None
@@ -157,7 +150,7 @@ class Draft:
                 premises.append(Premise(f"h{count}", formula, show(formula), text))
         return tuple(premises)
 
-    def asked(self, record: JsonObject, question: str) -> Formula | None:
+    def question_goal(self, record: JsonObject, question: str) -> Formula | None:
         """The formula of the sentence that follows ``question`` under that key."""
         value = record.get("question")
         _, found, sentence = value.partition(question) if isinstance(value, str) else ("", "", "")
@@ -174,7 +167,7 @@ class Draft:
         self.reject(f"{key!r} must be a sentence; it is {describe_member(record, key)}")
         return None
 
-    def labelled_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
+    def label_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
         """The id of the option that a label names, as a text or a truth value; None, with a note, if it names none."""
         label = record.get(key)
         option_id = THREE_WAY.get(str(label).strip().casefold()) if isinstance(label, str | bool) else None
@@ -189,7 +182,7 @@ class Draft:
         """Note that the label ``what`` is left out, because it is that of a closed world."""
         self.note(f"{what} is left out: in a closed world, what cannot be shown is false; the answer is unknown")
 
-    def lettered_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
+    def letter_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
         """The id of the option that the letter under ``answer`` stands for; None, with a note, if there is none."""
         answer, choices = record.get("answer"), record.get("options")
         texts = choices if isinstance(choices, list) else []
@@ -250,7 +243,26 @@ class Draft:
             return
         for oddity in oddities(problem, signature):
             if oddity.code in noted:
-                self.note(said(oddity))
+                self.note(tell(oddity))
+
+
+def read_parts(
+    record: Record | Broken,
+    read: Callable[[JsonObject, Origin], Problem | Rejected],
+    origin: Origin,
+    parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,),
+) -> Iterator[Problem | Rejected]:
+    """What is read of each part of a record; one that is not an object, or has a key twice, is rejected."""
+    match record:
+        case Record(_, JsonObject() as members):
+            if repeated := members.repeats():
+                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
+            else:
+                yield from [read(part, origin) for part in parts(members)]
+        case Record(_, value):
+            yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
+        case Broken(_, problem):
+            yield Rejected(origin.fallback_id, origin.line, (problem,))
 
 
 def asks(record: JsonObject, question: str) -> bool:

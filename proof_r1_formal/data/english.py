@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark import Token, Tree
 
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
+from proof_r1_formal.data.trees import tree_of
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import (
     Exists,
@@ -36,7 +36,6 @@ from proof_r1_formal.kernel.syntax import (
     var,
 )
 from proof_r1_formal.kernel.transform import negate
-from proof_r1_formal.resources import resource
 
 MAX_SENTENCE = 1_000
 """The longest sentence that is read, in characters."""
@@ -66,30 +65,15 @@ def parse_english(sentence: str) -> Formula:
     >>> show(parse_english("Young, quiet people are not rough."))
     '∀x (young(x) ∧ quiet(x) → ¬rough(x))'
     """
-    if len(sentence) > MAX_SENTENCE:
-        problem = f"a sentence of {len(sentence)} characters; the maximum is {MAX_SENTENCE}"
-        raise ParseError(sentence, MAX_SENTENCE, problem)
-    return _parsed(sentence)
+    return _parse(sentence)
 
 
 @lru_cache(maxsize=1 << 14)
-def _parsed(sentence: str) -> Formula:
+def _parse(sentence: str) -> Formula:
     if not sentence.strip():
         raise ParseError(sentence, 0, "an empty sentence")
-    try:
-        tree = _parser().parse(sentence)
-    except UnexpectedCharacters as error:
-        offset = error.pos_in_stream or 0
-        raise ParseError(sentence, offset, f"unexpected {_word_at(sentence, offset)}") from None
-    except UnexpectedToken as error:
-        raise _unexpected_token(sentence, error) from None
+    tree = tree_of("english", sentence, most=MAX_SENTENCE, kind="sentence", words=_DESCRIPTIONS)
     return _Reader(sentence).formula(tree)
-
-
-@cache
-def _parser() -> Lark:
-    grammar = (resource("grammars") / "english.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False)
 
 
 # -- trees to formulas ------------------------------------------------------------------------------------------------
@@ -134,7 +118,7 @@ class _Reader:
         verb = words.pop() if kind.data == "kind_acts" else None
         subject, described = self._kind(kind, first, words)
         self._introduced = True
-        said = self._said(subject, verb, verb_phrase)
+        said = self._predicate(subject, verb, verb_phrase)
         for part in rest:
             if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
                 raise self._error(_tokens(part)[0], "a statement about another subject needs a separate sentence")
@@ -153,7 +137,7 @@ class _Reader:
         last = kind.children[-1]
         if first.type == "EVERYTHING" and isinstance(last, Tree):
             subject = _Subject(_X, plural=False)
-            return subject, (self._listed(last, subject),)
+            return subject, (self._list(last, subject),)
         thing = next((word for word in words if word.type == "THING"), None)
         names = [word for word in words if word.type in ("KIND", "WORD")]
         described = [word.lower() for word in names]
@@ -189,7 +173,7 @@ class _Reader:
             children: list[Any] = part.children
             if part.data == "clause":
                 subject, verb = self._subject(children[0])
-                added = self._said(subject, verb, children[1])
+                added = self._predicate(subject, verb, children[1])
                 stative = children[1].data == "is"
             else:
                 assert subject is not None, "the grammar begins with a clause"
@@ -207,7 +191,7 @@ class _Reader:
             said = (*said, added)
         return conjunction(said)
 
-    def _said(self, subject: _Subject, verb: Token | None, rest: Tree[Token]) -> Formula:
+    def _predicate(self, subject: _Subject, verb: Token | None, rest: Tree[Token]) -> Formula:
         return self._phrase(rest, subject) if verb is None else self._action(verb, rest, subject)
 
     # -- who or what
@@ -252,12 +236,12 @@ class _Reader:
             raise self._error(head, f"{head.value!r} does not agree with its subject")
         parts: list[Any] = rest
         if tree.data in ("is", *_LISTS):
-            said = self._listed(parts[0], subject)
+            said = self._list(parts[0], subject)
             return Not(said) if negated else said
         said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
         return Not(said) if negated else said
 
-    def _listed(self, tree: Tree[Token], subject: _Subject) -> Formula:
+    def _list(self, tree: Tree[Token], subject: _Subject) -> Formula:
         """One state, all states of a list, or (inclusively) any of them."""
         if tree.data == "state":
             return self._state(tree, subject)
@@ -334,17 +318,3 @@ _DESCRIPTIONS = {
     **dict.fromkeys(("EVERY", "ALL", "NO", "KIND", "EVERYTHING"), "'every'"),
     **dict.fromkeys(("SOMETHING", "PRONOUN", "OBJECT"), "'something'"),
 }
-
-
-def _word_at(text: str, offset: int) -> str:
-    word = re.match(r"[\w-]+|.", text[offset : offset + 40], re.DOTALL)
-    shown = word[0] if word is not None else ""
-    return repr(shown) if shown.isprintable() else f"U+{ord(shown[0]):04X}"
-
-
-def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
-    token: Token = error.token
-    expected = tuple(sorted({_DESCRIPTIONS[name] for name in error.accepts or error.expected}))
-    if token.type == "$END":
-        return ParseError(text, len(text), "the sentence ends too early", expected=expected)
-    return ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}", expected=expected)

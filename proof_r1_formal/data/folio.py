@@ -33,7 +33,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
             id=f"{origin.stem}/{number}",
             premises=premises,
             options=options,
-            answer=draft.labelled_answer(record, "label", options),
+            answer=draft.label_answer(record, "label", options),
             question=question,
         )
     )

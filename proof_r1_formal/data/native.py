@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
 
 import msgspec
 
-from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
+from proof_r1_formal.data.draft import Draft, Origin, StepRecord, read_parts, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
 from proof_r1_formal.data.quality import Code
-from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
+from proof_r1_formal.data.records import BadJsonError, JsonObject, check, decode, plain
 from proof_r1_formal.errors import DataError, require_type
 from proof_r1_formal.outputs import output
 from proof_r1_formal.text.show import show
@@ -132,39 +131,33 @@ def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
 
 
 def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
-    array = path.suffix == ".json"
+    before, between, after = (b"[\n", b",\n", b"\n]\n") if path.suffix == ".json" else (b"", b"\n", b"\n")
     seen: set[str] = set()
-    if array:
-        yield b"["
     for problem in problems:
         require_type(problem, Problem, "each problem", "a mapping of problems has them as its values()")
         if problem.id in seen:
             raise DataError(str(path), f"not written: two problems have the id {problem.id!r}")
-        if array:
-            yield b",\n" if seen else b"\n"
-        yield encoded(path, problem)
-        if not array:
-            yield b"\n"
+        yield between if seen else before
+        yield to_json(problem, path=path).encode()
         seen.add(problem.id)
     if not seen:
         raise DataError(str(path), "not written: there are no problems to write")
-    if array:
-        yield b"\n]\n"
+    yield after
 
 
-def encoded(path: Path, problem: Problem) -> bytes:
-    """The record of a problem as JSON, after reading it back: what is written must mean what was given.
+def to_json(problem: Problem, *, path: Path = Path("a problem")) -> str:
+    """The record of a problem as text, after reading it back: what is written must mean what was given.
 
     Args:
-        path: of the file that it is for.
         problem: any.
+        path: of the file that it is for, for errors.
 
     Raises:
         DataError: the text would not read back as an equal problem.
     """
     try:
-        encoded = msgspec.json.encode(_to_record(problem))
-        record = decode(encoded.decode())
+        text = msgspec.json.encode(_to_record(problem)).decode()
+        record = decode(text)
     except RecursionError:
         raise DataError(str(path), f"not written: a formula of problem {problem.id!r} is nested too deeply") from None
     except UnicodeEncodeError:
@@ -175,28 +168,7 @@ def encoded(path: Path, problem: Problem) -> bytes:
             raise DataError(str(path), f"not written: problem {problem.id!r} would be rejected: {reasons[0]}")
         case back if replace(back, notes=problem.notes) != problem:  # it may have a note on an odd label
             raise DataError(str(path), f"not written: problem {problem.id!r} would not read back equal")
-    return encoded
-
-
-def decoded(line: bytes) -> Problem:
-    """The problem of a line that :func:`encoded` wrote.
-
-    Raises:
-        DecodeError: it is not such a line (msgspec's exception, for files that end in half a line).
-    """
-    try:
-        return from_json(line.decode())
-    except (UnicodeDecodeError, DataError) as error:
-        raise msgspec.DecodeError("the line is not a problem") from error
-
-
-def to_json(problem: Problem) -> str:
-    """The record of a problem as text, which :func:`from_json` reads.
-
-    Raises:
-        DataError: the text would not read back as an equal problem.
-    """
-    return encoded(Path("a problem"), problem).decode()
+    return text
 
 
 def from_json(text: str) -> Problem:
@@ -206,20 +178,13 @@ def from_json(text: str) -> Problem:
         DataError: the text is not JSON or not a problem; with every reason found.
     """
     try:
-        record = checked(1, decode(text))
+        record = check(1, decode(text))
     except BadJsonError as error:
         raise DataError("a problem", str(error)) from None
-    match record:
-        case Broken(_, reason):
-            raise DataError("a problem", reason)
-        case Record(_, JsonObject() as members):
-            result = read_record(members, Origin("a problem", 1, repair=False))
-            if isinstance(result, Rejected):
-                raise DataError("a problem", "; ".join(result.reasons))
-            return result
-        case Record(_, value):
-            raise DataError("a problem", f"a record must be an object, not {describe(value)}")
-    assert_never(record)
+    (result,) = read_parts(record, read_record, Origin("a problem", 1, repair=False))
+    if isinstance(result, Rejected):
+        raise DataError("a problem", "; ".join(result.reasons))
+    return result
 
 
 def _to_record(problem: Problem) -> ProblemRecord:

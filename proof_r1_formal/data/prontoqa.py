@@ -76,7 +76,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     draft = Draft(origin)
     original, query = "query" in record, _query(record)
     if not original:
-        goal = draft.asked(record, QUESTION)
+        goal = draft.question_goal(record, QUESTION)
     elif query is None:
         draft.reject(
             f"'query' must be one of {' '.join(_QUERIES)} and a sentence; it is {describe_member(record, 'query')}"
@@ -87,11 +87,11 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     options = tuple(o for o in three_way_options(goal) if o.id != GOAL_UNCERTAIN) if goal is not None else ()
     premises = draft.story(record, "question" if original else "context")
     if not original:
-        answer = draft.lettered_answer(record, options)
+        answer = draft.letter_answer(record, options)
     elif query is not None and query[0] == _PROVE and "answer" not in record:
         answer = GOAL_TRUE
     else:
-        answer = draft.labelled_answer(record, "answer", options)
+        answer = draft.label_answer(record, "answer", options)
     if others := record.get(_OTHERS):
         draft.note(f"examples in context are left out ({others})")
     return draft.finish(

@@ -40,14 +40,14 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     number = draft.identifier(record, "part" if "part" in record else "id")
     answer = None
     if "theory" not in record:
-        theory, goal = "context", draft.asked(record, QUESTION)
+        theory, goal = "context", draft.question_goal(record, QUESTION)
         options = () if goal is None else three_way_options(goal)
-        answer = draft.lettered_answer(record, options)
+        answer = draft.letter_answer(record, options)
     else:
         theory, goal = "theory", draft.statement(record, "question")
         options = () if goal is None else three_way_options(goal)
         if "OWA" in number:
-            answer = draft.labelled_answer(record, "answer", options)
+            answer = draft.label_answer(record, "answer", options)
         else:
             draft.closed_world("'answer'")
         if "part" not in record:

@@ -14,30 +14,14 @@ numbers, which are constants for Prover9 and different things for Mace4.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, Rejected
-from proof_r1_formal.data.statements import Goal, Statement, Theory, closed, first_token, refuse, statements, tree_of
-from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
-    TOP,
-    And,
-    App,
-    Atom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Var,
-    var,
-)
+from proof_r1_formal.data.statements import FormulaReader, Goal, Statement, Theory, close, statements
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, App, Atom, Eq, Exists, ForAll, Formula, Not, Term, Var, var
+from proof_r1_formal.text.parse import MAX_LENGTH
 
 if TYPE_CHECKING:
     from lark import Token
@@ -111,84 +95,69 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     return theory.problems(None, "the file has no formulas(goals): it has no question")
 
 
-class _Reader:
+class _Reader(FormulaReader):
     """Builds the formula of one statement, and gathers the numbers in it."""
 
+    truths: ClassVar = {"$T": TOP, "$F": BOTTOM}
+
     def __init__(self, *, prolog: bool) -> None:
+        super().__init__("")
         self._variable = re.compile("[A-Z]" if prolog else "[u-z]")
-        self._text = ""
         self.numbers: set[str] = set()
 
     def read(self, text: str) -> tuple[Formula, frozenset[str]]:
         """The universal closure of a formula, and the names of the variables free in it."""
-        self._text = text
-        formula = self._formula(tree_of("prover9", text).children[0], {})
-        return closed(formula), frozenset([variable.name for variable in formula.free])
+        from proof_r1_formal.data.trees import tree_of  # which loads Lark
 
-    def _formula(self, tree: Any, scope: dict[str, Var]) -> Formula:
+        self.text = text
+        formula = self.formula(tree_of("prover9", text, most=MAX_LENGTH).children[0], {})
+        return close(formula), frozenset([variable.name for variable in formula.free])
+
+    def formula(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
         parts: list[Any] = tree.children
         match tree.data:
-            case "arrow":
-                left, right = self._formula(parts[0], scope), self._formula(parts[2], scope)
-                if parts[1] == "<->":
-                    return Iff(left, right)
-                return Implies(left, right) if parts[1] == "->" else Implies(right, left)
-            case "or_":
-                return Or(self._formula(parts[0], scope), self._formula(parts[2], scope))
-            case "and_":
-                return And(self._formula(parts[0], scope), self._formula(parts[2], scope))
+            case "arrow" | "or_" | "and_":
+                return self.connect(parts, scope)
             case "quantified" | "minus" if len(parts) == 2:
-                return Not(self._formula(parts[1], scope))
+                return Not(self.formula(parts[1], scope))
             case "quantified":
-                name = _name(parts[1].children[0])
-                variable = var(name)
+                variable = var(_name(parts[1].children[0]))
                 quantifier = ForAll if parts[0] == "all" else Exists
-                return quantifier(variable, self._formula(parts[2], {**scope, name: variable}))
+                return quantifier(variable, self.formula(parts[2], {**scope, variable.name: variable}))
             case "relation":
-                left_term, right_term = self._term(parts[0], scope), self._term(parts[2], scope)
+                left, right = self.term(parts[0], scope), self.term(parts[2], scope)
                 match str(parts[1]):
                     case "=":
-                        return Eq(left_term, right_term)
+                        return Eq(left, right)
                     case "!=":
-                        return Not(Eq(left_term, right_term))
-                return Atom(str(parts[1]), (left_term, right_term))
+                        return Not(Eq(left, right))
+                return Atom(str(parts[1]), (left, right))
             case "name" | "call":
-                return self._atom(tree, scope)
-        raise refuse(self._text, first_token(tree), "a term stands where a formula is expected")
+                return self.atom(tree, scope)
+        raise self.refuse(tree, "a term stands where a formula is expected")
 
-    def _atom(self, tree: Any, scope: dict[str, Var]) -> Formula:
-        head = tree.children[0]
-        if head in ("$T", "$F") and tree.data == "name":
-            return TOP if head == "$T" else BOTTOM
-        term = self._term(tree, scope)
-        if isinstance(term, Var):
-            raise refuse(self._text, head, f"the variable {term.name!r} stands where a formula is expected")
-        return Atom(term.function, term.arguments)
-
-    def _term(self, tree: Any, scope: dict[str, Var]) -> Term:
+    def term(self, tree: Any, scope: Mapping[str, Var]) -> Term:
         parts: list[Any] = tree.children
         match tree.data:
             case "sum":
-                return App(str(parts[1]), (self._term(parts[0], scope), self._term(parts[2], scope)))
+                return App(str(parts[1]), (self.term(parts[0], scope), self.term(parts[2], scope)))
             case "minus":
-                return App("-", (self._term(parts[1], scope),))
+                return App("-", (self.term(parts[1], scope),))
             case "prime":
-                return App("'", (self._term(parts[0], scope),))
+                return App("'", (self.term(parts[0], scope),))
             case "name" | "call":
                 head, arguments = parts[0], parts[1:]
                 name = _name(head)
                 if head.type == "NAME" and "$" in name:
-                    raise refuse(self._text, head, f"{name!r} is not read; known are $T and $F")
+                    raise self.refuse(head, f"{name!r} is not read; known are $T and $F")
                 if arguments and name in scope:
-                    raise refuse(self._text, head, f"the variable {name!r} is used as a function or predicate")
-                if arguments:
-                    return App(name, tuple([self._term(part, scope) for part in arguments]))
-                if name in scope:
-                    return scope[name]
-                if name.isdecimal():
+                    raise self.refuse(head, f"the variable {name!r} is used as a function or predicate")
+                if name in scope or (not arguments and head.type == "NAME" and self._variable.match(name)):
+                    return var(name)
+                if not arguments and name.isdecimal():
                     self.numbers.add(name)
-                return var(name) if head.type == "NAME" and self._variable.match(name) else App(name, ())
-        raise refuse(self._text, first_token(tree), "a formula stands where a term is expected")
+                return App(name, tuple([self.term(part, scope) for part in arguments]))
+        raise self.refuse(tree, "a formula stands where a term is expected")
 
 
 def _name(token: Token) -> str:

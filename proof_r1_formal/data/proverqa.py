@@ -41,7 +41,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
             id=f"{group}/{draft.identifier(record, 'id')}",
             premises=premises,
             options=options,
-            answer=draft.lettered_answer(record, options),
+            answer=draft.letter_answer(record, options),
             question=draft.text(record, "question"),
             difficulty=difficulty,
             proofs=_proofs(draft, record.get("canonical_proofs")),
@@ -54,7 +54,7 @@ def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
     if not isinstance(table, JsonObject):
         draft.reject(f"'nl2fol' must be an object from English to formulas; it is {describe_member(record, 'nl2fol')}")
         return ()
-    for key in table.repeated():
+    for key in table.repeats():
         draft.note(f"'nl2fol' has {key!r} more than once; every occurrence is a premise")
     return draft.premises(table.members)
 

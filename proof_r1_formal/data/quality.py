@@ -1,7 +1,7 @@
 """What looks like a slip in the names of a problem: two spellings of one name, a lost quantifier, a name used once.
 
 In: a problem. Out: its :class:`Oddity` objects, each with its code, the names, and where that matters the place. They
-are guesses about the data, change no verdict, and leave nothing out; :func:`said` makes a sentence of one. Readers add
+are guesses about the data, change no verdict, and leave nothing out; :func:`tell` makes a sentence of one. Readers add
 all but :data:`Code.ONCE` to the notes of a problem, and ``proof-r1 translate --check`` counts them
 (``docs/data-quality.md``).
 """
@@ -56,7 +56,7 @@ class Oddity:
     place: str = ""
 
 
-def said(oddity: Oddity) -> str:
+def tell(oddity: Oddity) -> str:
     """The sentence that tells an oddity."""
     names = " and ".join(map(repr, oddity.names))
     match oddity.code:

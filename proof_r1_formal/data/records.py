@@ -38,7 +38,7 @@ class JsonObject:
         """The value of the first member of that key, or None."""
         return next((value for name, value in self.members if name == key), None)
 
-    def repeated(self) -> tuple[str, ...]:
+    def repeats(self) -> tuple[str, ...]:
         """The keys that occur more than once, in order."""
         counts = Counter([name for name, _ in self.members])
         return tuple([name for name, count in counts.items() if count > 1])
@@ -90,7 +90,7 @@ def read_records(data: bytes, name: str) -> list[Record | Broken]:
         records = _read_table(data) or _read_lines(name, data, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
-        records = [checked(position, value) for position, value in enumerate(values, 1)]
+        records = [check(position, value) for position, value in enumerate(values, 1)]
     return _with_objects(name, records)
 
 
@@ -111,7 +111,7 @@ def records_of(items: object, name: str) -> list[Record | Broken]:
     records: list[Record | Broken] = []
     for number, item in enumerate(items, 1):
         try:
-            records.append(checked(number, _from_python(item)))
+            records.append(check(number, _from_python(item)))
         except BadJsonError as error:
             records.append(Broken(number, error.problem))
     return _with_objects(name, records)
@@ -176,7 +176,7 @@ def plain(value: Json) -> object:
     """
     match value:
         case JsonObject(members):
-            if repeated := value.repeated():
+            if repeated := value.repeats():
                 raise BadJsonError(f"the key {repeated[0]!r} occurs twice in one object")
             return {key: plain(member) for key, member in members}
         case list():
@@ -242,7 +242,7 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
     try:
         for row in rows:
             if len(row) == len(header):
-                records.append(checked(line, JsonObject(tuple(zip(header, row, strict=True)))))
+                records.append(check(line, JsonObject(tuple(zip(header, row, strict=True)))))
             elif row:
                 records.append(Broken(line, f"the row has {len(row)} cells and the header {len(header)}"))
             line = rows.line_num + 1
@@ -252,18 +252,6 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
 
 
 SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
-_OTHERS = {
-    "a Parquet or Arrow file: load it with datasets and pass the rows": r"PAR1|ARROW1",
-    "an archive: unpack it": r"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
-    "a Python pickle": r"\x80[\x02-\x05]",
-    "SMT-LIB": r"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
-    "DIMACS": r"(?:c[ \n][^\n]*\n?)*+p cnf ",
-    "Lean": r"\s*(?:/-|--|import |theorem |namespace |variable )",
-    "Isabelle": r"\s*(?:\(\*|theory )",
-    "XML or HTML": r"\s*<[!?a-zA-Z]",
-}
-"""What files that people have by mistake are, by how they begin."""
-_SEEN = 1 << 16  # how many bytes may be comments before that
 
 
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
@@ -272,18 +260,14 @@ def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Br
     records = [_read_line(number, line) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
-        begins = data[:_SEEN].decode("latin-1")
-        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, begins)), None)
-        if kind is None and begins.lstrip().startswith(("[", "{", '"')):
-            raise DataError(name, error.problem, line=error.line)
-        problem = error.problem if kind is None else f"this file is {kind}"
-        raise DataError(name, f"{problem}; {SUPPORTED}", line=error.line if kind is None else None)
+        is_json = data.lstrip().startswith((b"[", b"{", b'"'))
+        raise DataError(name, error.problem if is_json else f"{error.problem}; {SUPPORTED}", line=error.line)
     return records
 
 
 def _read_line(number: int, line: bytes) -> Record | Broken:
     try:
-        return checked(number, decode_bytes(line))
+        return check(number, decode_bytes(line))
     except BadJsonError as error:
         return Broken(number, error.problem)
 
@@ -292,7 +276,7 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 """A key or position and the place that it is in; None for the record itself."""
 
 
-def checked(line: int, value: Json) -> Record | Broken:
+def check(line: int, value: Json) -> Record | Broken:
     """The record, unless it is nested too deeply or contains a string that is not valid Unicode."""
     stack: list[tuple[Json, int, _Place]] = [(value, 0, None)]
     while stack:

@@ -7,21 +7,32 @@ for each goal. A file with a statement that cannot be read has no problem, and e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from proof_r1_formal.data.draft import Draft, Origin
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.kernel.syntax import ForAll, Formula
-from proof_r1_formal.resources import resource
-from proof_r1_formal.text.parse import MAX_LENGTH
+from proof_r1_formal.kernel.syntax import (
+    And,
+    Atom,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    Xor,
+)
 from proof_r1_formal.text.show import show
 
-if TYPE_CHECKING:  # Lark takes time to load: only a file of statements needs it
-    from lark import Lark, Token, Tree
+if TYPE_CHECKING:  # Lark takes time to load
+    from lark import Token
 
 _T = TypeVar("_T")
 
@@ -65,54 +76,63 @@ def _statement(text: str, line: int, *, ends: bool) -> Statement:
     return Statement(stripped.rstrip(), line + text.count("\n", 0, len(text) - len(stripped)), ends)
 
 
-@cache
-def _parser(grammar: Literal["tptp", "prover9"]) -> Lark:
-    from lark import Lark
-
-    text = (resource("grammars") / f"{grammar}.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
-
-
-def tree_of(grammar: Literal["tptp", "prover9"], text: str) -> Tree[Token]:
-    """The tree of a statement.
-
-    Raises:
-        ParseError: the grammar does not accept the text, or it is too long.
-    """
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    if len(text) > MAX_LENGTH:
-        raise ParseError(text, MAX_LENGTH, f"a statement of {len(text)} characters; at most {MAX_LENGTH} are read")
-    try:
-        return _parser(grammar).parse(text)
-    except UnexpectedCharacters as error:
-        offset = error.pos_in_stream or 0
-        raise ParseError(text, offset, f"unexpected {text[offset : offset + 1]!r}") from None
-    except UnexpectedToken as error:
-        token: Token = error.token
-        if token.type == "$END":
-            raise ParseError(text, len(text), "the statement ends too early") from None
-        raise ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}") from None
-
-
-def refuse(text: str, token: Token, problem: str) -> ParseError:
-    """The error at a token."""
-    return ParseError(text, token.start_pos or 0, problem)
-
-
-def first_token(tree: Any) -> Token:
-    """The first token of a tree."""
-    while not isinstance(tree, str):  # a token is a text
-        tree = tree.children[0]
-    token: Token = tree  # type: ignore[assignment]
-    return token
-
-
-def closed(formula: Formula) -> Formula:
+def close(formula: Formula) -> Formula:
     """The universal closure."""
-    for variable in sorted(formula.free, key=lambda each: each.name, reverse=True):
-        formula = ForAll(variable, formula)
-    return formula
+    variables = sorted(formula.free, key=lambda each: each.name, reverse=True)
+    return reduce(lambda inner, variable: ForAll(variable, inner), variables, formula)
+
+
+_CONNECTIVES: Mapping[str, Callable[[Formula, Formula], Formula]] = {
+    "&": And,
+    "|": Or,
+    "<~>": Xor,
+    "~&": lambda left, right: Not(And(left, right)),
+    "~|": lambda left, right: Not(Or(left, right)),
+    **dict.fromkeys(("<=>", "<->"), Iff),
+    **dict.fromkeys(("=>", "->"), Implies),
+    **dict.fromkeys(("<=", "<-"), lambda left, right: Implies(right, left)),
+}
+
+
+class FormulaReader(ABC):
+    """Builds the formula of one statement; ``truths`` are the signs of ⊤ and ⊥."""
+
+    truths: ClassVar[Mapping[str, Formula]]
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @abstractmethod
+    def formula(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
+        """The formula of a tree in which quantifiers bind the variables of ``scope``."""
+
+    @abstractmethod
+    def term(self, tree: Any, scope: Mapping[str, Var]) -> Term:
+        """The term of a tree."""
+
+    def connect(self, parts: Sequence[Any], scope: Mapping[str, Var]) -> Formula:
+        """The formula of trees with connectives between them, which group to the left."""
+        left = self.formula(parts[0], scope)
+        for connective, right in zip(parts[1::2], parts[2::2], strict=True):
+            left = _CONNECTIVES[connective](left, self.formula(right, scope))
+        return left
+
+    def atom(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
+        """The atom of a tree."""
+        head: Token = tree.children[0]
+        if head in self.truths and len(tree.children) == 1:
+            return self.truths[head]
+        term = self.term(tree, scope)
+        if isinstance(term, Var):
+            raise self.refuse(head, f"the variable {term.name!r} stands where a formula is expected")
+        return Atom(term.function, term.arguments)
+
+    def refuse(self, place: Any, problem: str) -> ParseError:
+        """The error at a token, or at the first token of a tree."""
+        while not isinstance(place, str):  # a token is a text
+            place = place.children[0]
+        token: Token = place  # type: ignore[assignment]
+        return ParseError(self.text, token.start_pos or 0, problem)
 
 
 class Goal(NamedTuple):

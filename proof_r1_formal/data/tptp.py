@@ -12,36 +12,28 @@ and names in double quotes (TPTP calls any two different), and defined words oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import GOAL_TRUE, Problem, Rejected
-from proof_r1_formal.data.statements import Goal, Theory, closed, first_token, refuse, statements, tree_of
+from proof_r1_formal.data.statements import FormulaReader, Goal, Theory, close, statements
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     TOP,
-    And,
     App,
-    Atom,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Var,
-    Xor,
     conjunction,
     var,
 )
-
-if TYPE_CHECKING:
-    from lark import Token
+from proof_r1_formal.text.parse import MAX_LENGTH
 
 PREMISES = frozenset({"axiom", "hypothesis", "definition", "assumption", "lemma", "theorem", "corollary"})
 """The roles of formulas that are assumed."""
@@ -64,7 +56,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
             theory.reject(statement, "include is not followed; put the formulas of the other file in its place")
         elif language not in ("fof", "cnf"):
             theory.reject(statement, f"this is {language!r}; supported are fof and cnf")
-        elif read := theory.read(statement, _annotated):
+        elif read := theory.read(statement, _annotation):
             formula, (name, role) = read
             if role in PREMISES:
                 theory.assume(formula, statement.text)
@@ -89,12 +81,13 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     return theory.problems(answer, "the file has no conjecture and no negated_conjecture: it has no question")
 
 
-def _annotated(text: str) -> tuple[Formula, tuple[str, str]]:
+def _annotation(text: str) -> tuple[Formula, tuple[str, str]]:
     """The formula of a statement, with its name and role."""
-    language, name, role, body, *_ = tree_of("tptp", text).children
-    if language == "cnf":
-        return closed(_Reader(text, clause=True).formula(body, {})), (_name(name), str(role))
-    return _Reader(text, clause=False).formula(body, {}), (_name(name), str(role))
+    from proof_r1_formal.data.trees import tree_of  # which loads Lark
+
+    language, name, role, body, *_ = tree_of("tptp", text, most=MAX_LENGTH).children
+    formula = _Reader(text, clause=language == "cnf").formula(body, {})
+    return close(formula) if language == "cnf" else formula, (_name(name), str(role))
 
 
 def _name(token: Any) -> str:
@@ -102,79 +95,47 @@ def _name(token: Any) -> str:
     return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.type == "QUOTED" else str(token)
 
 
-class _Reader:
+class _Reader(FormulaReader):
     """Builds the formula of one statement; a clause may have free variables, and no connective but |."""
 
+    truths: ClassVar = {"$true": TOP, "$false": BOTTOM}
+
     def __init__(self, text: str, *, clause: bool) -> None:
-        self._text = text
+        super().__init__(text)
         self._clause = clause
 
-    def formula(self, tree: Any, scope: dict[str, Var]) -> Formula:
+    def formula(self, tree: Any, scope: Mapping[str, Var]) -> Formula:
         parts: list[Any] = tree.children
-        if self._clause and tree.data in ("and_", "binary", "quantified"):
-            raise refuse(self._text, first_token(tree), "a clause of cnf consists of literals and '|'")
+        if self._clause and tree.data in ("binary", "quantified"):
+            raise self.refuse(tree, "a clause of cnf consists of literals and '|'")
         match tree.data:
-            case "and_":
-                return reduce(And, [self.formula(part, scope) for part in parts])
-            case "or_":
-                return reduce(Or, [self.formula(part, scope) for part in parts])
+            case "binary" | "or_":
+                return self.connect(parts, scope)
             case "not_":
                 if self._clause and parts[0].data not in ("atom", "equal"):
-                    raise refuse(self._text, first_token(tree), "a clause of cnf negates atoms only")
+                    raise self.refuse(tree, "a clause of cnf negates atoms only")
                 return Not(self.formula(parts[0], scope))
-            case "binary":
-                return _joined(self.formula(parts[0], scope), parts[1], self.formula(parts[2], scope))
             case "quantified":
                 variables = [var(str(name)) for name in parts[1:-1]]
                 body = self.formula(parts[-1], {**scope, **{each.name: each for each in variables}})
                 quantifier = ForAll if parts[0] == "!" else Exists
                 return reduce(lambda inner, each: quantifier(each, inner), reversed(variables), body)
-            case "equal":
-                return Eq(self._term(parts[0], scope), self._term(parts[1], scope))
-            case "unequal":
-                return Not(Eq(self._term(parts[0], scope), self._term(parts[1], scope)))
+            case "equal" | "unequal":
+                equation = Eq(self.term(parts[0], scope), self.term(parts[1], scope))
+                return equation if tree.data == "equal" else Not(equation)
             case "atom":
-                return self._atom(parts[0], scope)
+                return self.atom(parts[0], scope)
         raise AssertionError(f"grammar rule {tree.data} has no meaning")
 
-    def _atom(self, tree: Any, scope: dict[str, Var]) -> Formula:
-        head: Any = tree.children[0]
-        if head.type == "VARIABLE":
-            raise refuse(self._text, head, f"the variable {str(head)!r} stands where a formula is expected")
-        if head in ("$true", "$false") and len(tree.children) == 1:
-            return TOP if head == "$true" else BOTTOM
-        term = self._term(tree, scope)
-        assert isinstance(term, App)
-        return Atom(term.function, term.arguments)
-
-    def _term(self, tree: Any, scope: dict[str, Var]) -> Term:
+    def term(self, tree: Any, scope: Mapping[str, Var]) -> Term:
         head: Any = tree.children[0]
         match head.type:
-            case "VARIABLE" if head in scope:
-                return scope[head]
-            case "VARIABLE" if self._clause:
+            case "VARIABLE" if head in scope or self._clause:
                 return var(str(head))
             case "VARIABLE":
-                raise refuse(self._text, head, f"no quantifier binds the variable {str(head)!r}")
+                raise self.refuse(head, f"no quantifier binds the variable {str(head)!r}")
             case "NUMBER" | "DISTINCT":
-                raise refuse(self._text, head, f"{str(head)!r} is not read: TPTP calls any two such things different")
+                raise self.refuse(head, f"{str(head)!r} is not read: TPTP calls any two such things different")
             case "DOLLAR":
-                raise refuse(self._text, head, f"{str(head)!r} is not read; known are $true and $false")
-        return App(_name(head), tuple([self._term(part, scope) for part in tree.children[1:]]))
-
-
-def _joined(left: Formula, connective: Token, right: Formula) -> Formula:
-    match str(connective):
-        case "<=>":
-            return Iff(left, right)
-        case "<~>":
-            return Xor(left, right)
-        case "=>":
-            return Implies(left, right)
-        case "<=":
-            return Implies(right, left)
-        case "~|":
-            return Not(Or(left, right))
-        case "~&":
-            return Not(And(left, right))
-    raise AssertionError(f"connective {connective} has no meaning")
+                raise self.refuse(head, f"{str(head)!r} is not read; known are $true and $false")
+        return App(_name(head), tuple([self.term(part, scope) for part in tree.children[1:]]))

@@ -1,23 +1,28 @@
-"""The assessment of one set of completions, computed in one pass.
+"""The assessment of a set of completions: each is examined by itself, and everything is counted in one pass.
 
-In: problems, and :class:`~proof_r1_formal.evaluation.verdicts.Examined` completions as they come. Out: an
-:class:`Assessment`, plain data, for tables and pictures.
+In: problems and completions. Out: an :class:`Examined` for each completion, in their order, the same whatever the
+number of workers; and of those an :class:`Assessment`, plain data, for tables and pictures. Everything about one
+completion is found in one process, so that it shares what the verifier remembers.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+from itertools import chain, islice
 from statistics import stdev
 
-from proof_r1_formal.data.completions import Cost
+from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluation.diagnosis import Diagnosis
+from proof_r1_formal.evaluation.diagnosis import Diagnosis, Misnamed, misnamed_steps
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import (
     INVALID_RULE,
+    RATES,
     Contract,
     Eligibility,
     Estimate,
@@ -28,11 +33,99 @@ from proof_r1_formal.evaluation.measures import (
 )
 from proof_r1_formal.evaluation.metrics import Evaluation
 from proof_r1_formal.evaluation.outcomes import rule_name, step_parts, under_contract
-from proof_r1_formal.evaluation.selection import Chosen, Selection
-from proof_r1_formal.evaluation.verdicts import Examined
-from proof_r1_formal.proof.report import StepReport
+from proof_r1_formal.evaluation.selection import Candidate, Choice, choice_shares
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.certify import certify_verified
+from proof_r1_formal.proof.report import StepReport, TraceReport
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.workers import PROCESSES, ordered_map
+
+CHUNK = 16
+"""How many completions a worker is given at a time."""
+
+
+# -- one completion ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The results for a completion.
+
+    Attributes:
+        report: the verdicts.
+        misnamed: entailed steps whose rule check failed.
+        certified: whether there is a certificate of the answer; its proofs are checked, but not by a kernel.
+        length: of the text, in characters.
+        cost: as the completion states it.
+    """
+
+    report: TraceReport
+    misnamed: tuple[Misnamed, ...]
+    certified: bool
+    length: int
+    cost: Cost | None = None
+
+    def candidate(self) -> Candidate:
+        """The candidate for the selection among the samples of a problem."""
+        steps = sum(step.in_closure for step in self.report.actions)
+        return Candidate(self.report.sample, self.report.answer, self.certified, steps)
+
+
+def examine(verifier: Verifier, problem: Problem, completion: Completion) -> Examined:
+    """Verify a completion, look for other rules of its steps, and try to certify its answer.
+
+    Raises:
+        SignatureError, SolverError: see :meth:`Verifier.verify`.
+    """
+    text = completion.completion
+    report = verifier.verify(problem, text, sample=completion.sample)
+    certified = certify_verified(verifier, problem, text, report).certificate is not None
+    return Examined(report, misnamed_steps(verifier, problem, text, report), certified, len(text), completion.cost)
+
+
+def examine_many(
+    problems: Mapping[str, Problem],
+    completions: Iterable[Completion],
+    *,
+    settings: Settings | None = None,
+    workers: int = 1,
+    engine: str = PROCESSES,
+) -> Iterator[Examined]:
+    """Examine completions, and yield one result for each, in the order of the input.
+
+    Args:
+        problems: by id; every completion is of one of them.
+        completions: any iterable; it is read a bounded number of completions ahead of the results.
+        settings: how to verify.
+        workers, engine: who does it, see :func:`proof_r1_formal.workers.ordered_map`.
+
+    Raises:
+        ProofR1Error: a worker died, or see :meth:`Settings.verifier`.
+    """
+    settings = settings or Settings()
+    settings.verifier()  # report a wrong setting here, not from a dying worker
+    initializer, source = partial(_start_worker, settings, dict(problems)), iter(completions)
+    chunks = iter(lambda: list(islice(source, CHUNK)), [])
+    return chain.from_iterable(ordered_map(_examine_chunk, chunks, workers, initializer=initializer, engine=engine))
+
+
+_worker: tuple[Verifier, Mapping[str, Problem]]
+"""The verifier and the problems of a worker process; set once, when it starts."""
+
+
+def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
+    global _worker
+    _worker = (settings.verifier(), problems)
+
+
+def _examine_chunk(completions: list[Completion]) -> list[Examined]:
+    verifier, problems = _worker
+    return [examine(verifier, problems[completion.problem_id], completion) for completion in completions]
+
+
+# -- many completions -------------------------------------------------------------------------------------------------
 
 
 class RuleGroup(StrEnum):
@@ -40,38 +133,7 @@ class RuleGroup(StrEnum):
 
     SEEN = "seen"
     UNSEEN = "unseen"
-    INVALID = "no rule"
-
-
-@dataclass(frozen=True, slots=True)
-class StepScores:
-    """The scores of the steps of a rule group: their verdicts are those of the whole trace.
-
-    Attributes:
-        steps: in parsed outputs.
-        fvr, strict_fvr, rvr, strict_rvr: as in ``Measure``, over these steps.
-    """
-
-    steps: int
-    fvr: Estimate
-    strict_fvr: Estimate
-    rvr: Estimate
-    strict_rvr: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """Mean costs of responses, over those that state them; the spread is over responses.
-
-    Attributes:
-        tokens: that the model wrote.
-        seconds: until the response was there.
-        calls: of the model.
-    """
-
-    tokens: Estimate
-    seconds: Estimate
-    calls: Estimate
+    INVALID = "no known rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +143,26 @@ class Assessment:
     Attributes:
         metrics: of all completions.
         rows: what each output that takes part in the scores adds to them.
-        rule_groups: the scores of steps by their own rule.
+        rule_groups: the scores of steps by their own rule; the verdicts of steps are those of the whole trace.
         diagnosis: of the outputs that take part in the scores.
-        chosen: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
-        costs: of the responses.
-        failures: samples for which the model gave no completion; they are in no score.
+        choices: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
+        costs: means by the name of a cost, over the responses that state it, with the spread over responses.
+        answered: the problems and samples with a completion.
     """
 
     metrics: Metrics
     rows: dict[Sample, Row]
-    rule_groups: dict[RuleGroup, StepScores]
+    rule_groups: dict[RuleGroup, dict[Measure, Estimate]]
     diagnosis: Diagnosis
-    chosen: Chosen
-    costs: Costs
-    failures: int
+    choices: dict[Choice, Estimate]
+    costs: dict[str, Estimate]
+    answered: Set[Sample]
 
 
 def assess(
     problems: Mapping[str, Problem],
     examined: Iterable[Examined],
     *,
-    lengths: Mapping[Sample, int] | None = None,
-    costs: Mapping[Sample, Cost] | None = None,
-    failures: Iterable[Sample] = (),
     rules: Catalogue = TRAIN,
     seen: Catalogue = TRAIN,
     eligibility: Eligibility = "own-fault",
@@ -116,40 +175,42 @@ def assess(
     Args:
         problems: by id.
         examined: in any order.
-        lengths: characters of each completion; looked up as it passes.
-        costs: of the responses that state them.
-        failures: samples without a completion.
         rules: of the verification.
         seen: the rules used in training.
         eligibility, contract, resamples, seed: see :func:`~proof_r1_formal.evaluation.metrics.evaluate_metrics`.
     """
-    whole = Evaluation(problems, lengths=lengths, eligibility=eligibility, contract=contract)
-    groups = {group: _RuleGroupTally(eligibility) for group in RuleGroup}
+    whole = Evaluation(problems, eligibility=eligibility, contract=contract)
+    groups: dict[RuleGroup, dict[Sample, Row]] = {group: {} for group in RuleGroup}
     diagnosis = Diagnosis()
-    selection = Selection()
+    candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
     answered: set[Sample] = set()
+    costs: list[Cost] = []
     for one in examined:
         report = one.report
         sample = (report.problem_id, report.sample)
+        costs += [one.cost] if one.cost is not None and sample not in answered else []
         answered.add(sample)
-        if not whole.add(report):
+        if not whole.add(report, length=one.length):
             continue
-        kept = under_contract(report, contract)
-        by_group: dict[RuleGroup, list[StepReport]] = {group: [] for group in RuleGroup}
-        for step in kept.actions if kept.parsed else ():
-            by_group[_group_of(step, rules, seen)].append(step)
-        for group, steps in by_group.items():
-            groups[group].add(sample, steps)
+        scored = under_contract(report, contract)
+        steps: dict[RuleGroup, list[StepReport]] = {group: [] for group in RuleGroup}
+        for step in scored.actions if scored.parsed else ():
+            steps[_group_of(step, rules, seen)].append(step)
+        for group, of in steps.items():
+            groups[group][sample] = step_parts(of, eligibility=eligibility)
         diagnosis.add(report, one.misnamed, rules)
-        selection.add(report.problem_id, problems[report.problem_id].answer, replace(one, report=kept).candidate())
+        candidates[report.problem_id].append(replace(one, report=scored).candidate())
     return Assessment(
         metrics=whole.metrics(resamples=resamples, seed=seed),
         rows=whole.rows(),
-        rule_groups={group: tally.scores(resamples, random.Random(seed)) for group, tally in groups.items()},
+        rule_groups={
+            group: estimates(rows, measures=RATES, resamples=resamples, rng=random.Random(seed))
+            for group, rows in groups.items()
+        },
         diagnosis=diagnosis,
-        chosen=selection.chosen(),
-        costs=_costs((costs or {}).values()),
-        failures=sum(sample[0] in problems and sample not in answered for sample in failures),
+        choices=choice_shares([(problems[name].answer, of) for name, of in candidates.items()]),
+        costs={name: _mean([getattr(cost, name) for cost in costs]) for name in ("tokens", "seconds", "calls")},
+        answered=answered,
     )
 
 
@@ -158,35 +219,6 @@ def _group_of(step: StepReport, rules: Catalogue, seen: Catalogue) -> RuleGroup:
     if name == INVALID_RULE:
         return RuleGroup.INVALID
     return RuleGroup.UNSEEN if seen.find(name) is None else RuleGroup.SEEN
-
-
-class _RuleGroupTally:
-    """What the steps of one rule group add up to."""
-
-    def __init__(self, eligibility: Eligibility) -> None:
-        self._eligibility: Eligibility = eligibility
-        self._steps = 0
-        self._rows: dict[Sample, Row] = {}
-
-    def add(self, sample: Sample, steps: Sequence[StepReport]) -> None:
-        """Count the steps of an output that are in the group; there may be none."""
-        self._steps += len(steps)
-        self._rows[sample] = step_parts(steps, eligibility=self._eligibility)
-
-    def scores(self, resamples: int, rng: random.Random) -> StepScores:
-        """The result."""
-        measures = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
-        scores = estimates(self._rows, measures=measures, resamples=resamples, rng=rng)
-        return StepScores(self._steps, *[scores[measure] for measure in measures])
-
-
-def _costs(costs: Iterable[Cost]) -> Costs:
-    found = list(costs)
-    return Costs(
-        _mean([cost.tokens for cost in found]),
-        _mean([cost.seconds for cost in found]),
-        _mean([cost.calls for cost in found]),
-    )
 
 
 def _mean(values: Iterable[float | None]) -> Estimate:

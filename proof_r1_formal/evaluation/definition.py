@@ -1,26 +1,13 @@
 """A study: the systems, problems and completions of a comparison.
 
-In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be opened. Such a file is ::
-
-    seen = "train"                      # the rule catalogue that training had; this is the default
-
-    [datasets.ProverQA]
-    problems = "proverqa.jsonl"
-    [datasets.FOLIO]
-    problems = "folio.jsonl"
-    rules = "folio"                     # default: train
-
-    [[systems]]
-    backbone = "Qwen3-4B"
-    method = "Proof-R1"
-    completions = { ProverQA = "proof-r1/proverqa.jsonl", FOLIO = ["proof-r1/folio-0.jsonl", "proof-r1/folio-1.jsonl"] }
-
-Paths are relative to the file.
+In: a TOML file, as ``docs/evaluation.md`` shows one; its paths are relative to it. Out: a :class:`Study`, checked, its
+paths as they are to be opened.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -30,6 +17,7 @@ from proof_r1_formal.data import Format
 from proof_r1_formal.errors import DataError
 
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+_Names: TypeAlias = Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]
 
 
 class Key(NamedTuple):
@@ -46,27 +34,24 @@ class Key(NamedTuple):
         return f"{backbone} / {method}" if backbone else method
 
 
+class Files(tuple[Path, ...]):
+    """One file or several; in TOML a text or an array of texts."""
+
+
 class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Problems, and the catalogue of rules that completions of them may name."""
 
-    problems: Name
+    problems: Path
     rules: Name = "train"
     format: Format = "auto"
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A model, what was done with it, and its completions, in a file or several, by the name of the data set."""
+    """A model, what was done with it, and its files of completions by the name of the data set."""
 
     backbone: Name
     method: Name
-    completions: Annotated[
-        dict[str, Name | Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]], msgspec.Meta(min_length=1)
-    ]
-
-    def files(self, dataset: str) -> tuple[str, ...]:
-        """The files of completions for a data set, which it has."""
-        of = self.completions[dataset]
-        return (of,) if isinstance(of, str) else of
+    completions: Annotated[dict[str, Files], msgspec.Meta(min_length=1)]
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,10 +67,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     systems: Annotated[tuple[System, ...], msgspec.Meta(min_length=1)]
     seen: Name = "train"
 
-    def files(self) -> dict[Key, tuple[Path, ...]]:
+    def files(self) -> dict[Key, Files]:
         """The files of completions, data set by data set."""
         return {
-            Key(dataset, system.backbone, system.method): tuple(map(Path, system.files(dataset)))
+            Key(dataset, system.backbone, system.method): system.completions[dataset]
             for dataset in self.datasets
             for system in self.systems
             if dataset in system.completions
@@ -93,8 +78,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def inputs(self) -> tuple[Path, ...]:
         """All files of problems and completions."""
-        problems = [Path(one.problems) for one in self.datasets.values()]
-        return (*problems, *[path for paths in self.files().values() for path in paths])
+        return (*[one.problems for one in self.datasets.values()], *chain.from_iterable(self.files().values()))
 
 
 def read_study(path: Path) -> Study:
@@ -104,40 +88,27 @@ def read_study(path: Path) -> Study:
         DataError: the file cannot be read, is not a study, names a dataset that it does not describe, or repeats a
             combination of backbone and method.
     """
+
+    def locate(kind: type, value: object) -> Path | Files:
+        names = [value] if kind is Path or isinstance(value, str) else value
+        try:
+            found = Files(path.parent / name for name in msgspec.convert(names, _Names))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None  # msgspec adds the place to errors of this kind
+        return found[0] if kind is Path else found
+
     try:
-        study = msgspec.toml.decode(path.read_bytes(), type=Study)
+        study = msgspec.toml.decode(path.read_bytes(), type=Study, dec_hook=locate)
     except OSError as error:
         raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:  # no TOML, or of another shape
         raise DataError(str(path), str(error)) from error
-    named = Counter([(system.backbone, system.method) for system in study.systems])
-    for (backbone, method), count in named.items():
+    names = Counter([(system.backbone, system.method) for system in study.systems])
+    for (backbone, method), count in names.items():
         if count > 1:
             raise DataError(str(path), f"{backbone} / {method} is there {count} times")
     for system in study.systems:
         for dataset in system.completions:
             if dataset not in study.datasets:
                 raise DataError(str(path), f"{system.backbone} / {system.method}: no dataset {dataset!r} is described")
-    return _located(study, path.parent)
-
-
-def _located(study: Study, folder: Path) -> Study:
-    """The study with the paths as they are to be opened."""
-
-    def located(path: str) -> str:
-        return str(folder / path)
-
-    return msgspec.structs.replace(
-        study,
-        datasets={
-            name: msgspec.structs.replace(one, problems=located(one.problems)) for name, one in study.datasets.items()
-        },
-        systems=tuple(
-            [
-                msgspec.structs.replace(
-                    one, completions={name: tuple(map(located, one.files(name))) for name in one.completions}
-                )
-                for one in study.systems
-            ]
-        ),
-    )
+    return study

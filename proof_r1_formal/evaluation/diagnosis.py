@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
+from typing import NamedTuple
 
 from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.engine.oracle import Oracle
@@ -111,7 +112,7 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
             dependencies = {name: known[name] for name in action.dependencies}
             option = problem.option(action.id)
             alternatives = tuple(_alternatives(verifier, inquiry, option, action.formula, dependencies, step.terminal))
-            found.append(_misnamed(index, step, alternatives, verifier.rules, over=inquiry.spent is not None))
+            found.append(_diagnose(index, step, alternatives, verifier.rules, over=inquiry.spent is not None))
         known[action.id] = action.formula
     return tuple(found)
 
@@ -141,7 +142,7 @@ def _alternatives(
                 yield Alternative(rule.name, of)
 
 
-def _misnamed(
+def _diagnose(
     index: int, step: StepReport, alternatives: tuple[Alternative, ...], rules: Catalogue, *, over: bool
 ) -> Misnamed:
     declared = rule_name(step, rules)
@@ -150,15 +151,12 @@ def _misnamed(
     actual = max(own or alternatives, key=lambda one: len(one.dependencies), default=None)
     reason = next(finding.code for finding in step.findings if finding.code in _RULE_CODES)
     if over or step.evidence == "unsupported":  # no rule is the remedy for a step without a proof
-        return Misnamed(index, declared, reason, alternatives, None, Remedy.UNDECIDED)
-    if actual is None:
-        remedy = Remedy.SEVERAL_STEPS
-    elif not own:
-        remedy = Remedy.ANOTHER_RULE
-    elif reason is Code.RULE_UNTRUSTED_DEPENDENCY:
-        remedy = Remedy.DEPENDENCIES_VERIFIED
+        actual, remedy = None, Remedy.UNDECIDED
+    elif own:
+        untrusted = reason is Code.RULE_UNTRUSTED_DEPENDENCY
+        remedy = Remedy.DEPENDENCIES_VERIFIED if untrusted else Remedy.FEWER_DEPENDENCIES
     else:
-        remedy = Remedy.FEWER_DEPENDENCIES
+        remedy = Remedy.SEVERAL_STEPS if actual is None else Remedy.ANOTHER_RULE
     return Misnamed(index, declared, reason, alternatives, None if actual is None else actual.rule, remedy)
 
 
@@ -191,24 +189,11 @@ def first_error(report: TraceReport) -> tuple[int, Code] | None:
 # -- many completions -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A step that an error was found in.
+class Example(NamedTuple):
+    """A step that an error was found in: where it is, and the step, or what is wrong with an unparsed completion."""
 
-    Attributes:
-        problem_id, sample, action: where it is.
-        step: the step in one line; for a completion that is not parsed, what is wrong with it.
-    """
-
-    problem_id: str
-    sample: int
-    action: int
+    place: str
     step: str
-
-    @property
-    def place(self) -> str:
-        """Where it is, in one line."""
-        return f"{self.problem_id}, sample {self.sample}, step {self.action + 1}"
 
 
 @dataclass(slots=True)
@@ -232,13 +217,7 @@ class Diagnosis:
     examples: defaultdict[tuple[Code, str], list[Example]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, report: TraceReport, misnamed: Iterable[Misnamed], rules: Catalogue) -> None:
-        """Count a completion.
-
-        Args:
-            report: on it.
-            misnamed: its steps, see :func:`misnamed_steps`.
-            rules: by which it was verified.
-        """
+        """Count a completion, by the report on it, its misnamed steps, and the rules by which it was verified."""
         self.outputs += 1
         for one in misnamed:
             self.confusion[one.declared, one.actual] += 1
@@ -252,20 +231,16 @@ class Diagnosis:
         kind = (code, rule_name(step, rules) if report.parsed else INVALID_RULE)
         self.first_errors[kind] += 1
         if len(self.examples[kind]) < EXAMPLES:
-            self.examples[kind].append(Example(report.problem_id, report.sample, index, _shown(report, step)))
+            said = f"{step.conclusion or '–'} from {', '.join(step.dependencies) or 'nothing'}"
+            place = f"{report.problem_id}, sample {report.sample}, step {index + 1}"
+            self.examples[kind].append(Example(place, said if report.parsed else step.findings[0].message))
 
     def merge(self, other: Diagnosis) -> None:
         """Count what ``other`` has counted."""
         self.outputs += other.outputs
         self.flawless += other.flawless
-        self.confusion.update(other.confusion)
-        self.remedies.update(other.remedies)
-        self.first_errors.update(other.first_errors)
+        self.confusion += other.confusion
+        self.remedies += other.remedies
+        self.first_errors += other.first_errors
         for kind, examples in other.examples.items():
             self.examples[kind] = [*self.examples[kind], *examples][:EXAMPLES]
-
-
-def _shown(report: TraceReport, step: StepReport) -> str:
-    if not report.parsed:
-        return step.findings[0].message
-    return f"{step.conclusion or '–'} from {', '.join(step.dependencies) or 'nothing'}"

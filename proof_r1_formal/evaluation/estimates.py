@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import stdev
 
 from proof_r1_formal.evaluation.measures import (
@@ -47,10 +47,12 @@ def estimates(
         row = rows[problem_id, sample]
         by_problem[problem_id].append(row)
         by_sample[sample].append(row)
-    problem_rows = [_problem_row(of) for of in by_problem.values()]
-    sample_rows = [total(of) for of in by_sample.values()]
+    problem_rows, sample_rows = list(map(total, by_problem.values())), list(map(total, by_sample.values()))
+    for row in problem_rows:
+        right, judged = row[Measure.AVG]
+        row[Measure.PASS] = (right > 0, judged > 0)
     sums = total(problem_rows)
-    rates = RATES if sums[Measure.PARSED][1] else frozenset[Measure]()
+    rates = RATES if sums[Measure.PARSED][1] else ()
     intervals = _intervals(problem_rows, measures, rates, resamples, rng or random.Random(0))
     return {
         measure: (Rate if measure in rates else Estimate)(
@@ -65,19 +67,14 @@ def estimates(
     }
 
 
-def _problem_row(rows: Sequence[Row]) -> Row:
-    sums = total(rows)
-    right, judged = sums[Measure.AVG]
-    return sums | {Measure.PASS: (right > 0, judged > 0)}
-
-
 def total(rows: Sequence[Row]) -> Row:
     """The sums over all rows, for every score."""
-    parts = {measure: [row[measure] for row in rows if measure in row] for measure in Measure}
-    return {
-        measure: (sum(numerator for numerator, _ in of), sum(denominator for _, denominator in of))
-        for measure, of in parts.items()
-    }
+    return {measure: sum_parts([row[measure] for row in rows if measure in row]) for measure in Measure}
+
+
+def sum_parts(parts: Sequence[Part]) -> Part:
+    """The sums of numerators and of denominators."""
+    return sum([over for over, _ in parts]), sum([under for _, under in parts])
 
 
 def quotient(part: Part) -> float:
@@ -86,7 +83,7 @@ def quotient(part: Part) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set[Measure]) -> float | None:
+def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Collection[Measure]) -> float | None:
     if measure is Measure.PASS:
         share, (_, problems) = quotient(part), part
         return math.sqrt(share * (1 - share) / problems) if problems else None
@@ -97,7 +94,7 @@ def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set
 def _intervals(
     problem_rows: Sequence[Row],
     measures: Collection[Measure],
-    rates: Set[Measure],
+    rates: Collection[Measure],
     resamples: int,
     rng: random.Random,
 ) -> dict[Measure, tuple[float, float]]:
@@ -105,14 +102,14 @@ def _intervals(
     if not problem_rows:
         return {}
     values: dict[Measure, list[float]] = {measure: [] for measure in measures}
-    for sums in resampled([[row[measure] for row in problem_rows] for measure in measures], resamples, rng):
+    for sums in resample([[row[measure] for row in problem_rows] for measure in measures], resamples, rng):
         for (measure, found), part in zip(values.items(), sums, strict=True):
             if part[1] or measure in rates:
                 found.append(quotient(part))
     return {measure: ends for measure, of in values.items() if (ends := interval(of)) is not None}
 
 
-def resampled(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Random) -> Iterator[list[Part]]:
+def resample(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Random) -> Iterator[list[Part]]:
     """For each resample the sums of every column, over items drawn with replacement: the same in all columns."""
     split = [([part[0] for part in column], [part[1] for part in column]) for column in columns]
     count = len(columns[0])

@@ -7,8 +7,7 @@ In: assessments by system and data set. Out: the numbers that are shown, and fil
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,28 +31,11 @@ _MARKERS = "osD^vP*X<>"
 # -- what is shown ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A system on a data set, in percent; the spreads are those of the tables."""
-
-    key: Key
-    rvr: float
-    accuracy: float
-    rvr_spread: float
-    accuracy_spread: float
-
-
-def points(results: Results) -> tuple[Point, ...]:
-    """Accuracy (Avg@K) against RVR, where there are both."""
-
-    def point(key: Key, rvr: Estimate, accuracy: Estimate) -> Point:
-        return Point(
-            key, 100 * rvr.value, 100 * accuracy.value, 100 * (rvr.spread or 0.0), 100 * (accuracy.spread or 0.0)
-        )
-
+def points(results: Results) -> dict[Key, tuple[Estimate, Estimate]]:
+    """RVR and accuracy (Avg@K) of each system on each data set, where there are both."""
     scores = {key: one.metrics.overall.scores for key, one in results.items()}
     both = {key: (of[Measure.RVR], of[Measure.AVG]) for key, of in scores.items()}
-    return tuple([point(key, *of) for key, of in both.items() if all(score.is_defined for score in of)])
+    return {key: of for key, of in both.items() if all(score.is_defined for score in of)}
 
 
 def answer_shares(group: Group) -> dict[str, float]:
@@ -145,22 +127,23 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=120, layout="constrained")
 
 
-def _accuracy_against_rvr(shown: Sequence[Point]) -> Figure:
-    """A panel for each data set; colours are methods, markers backbones."""
-    datasets, backbones, methods = (list(dict.fromkeys(values)) for values in zip(*[p.key for p in shown], strict=True))
+def _accuracy_against_rvr(shown: Mapping[Key, tuple[Estimate, Estimate]]) -> Figure:
+    """A panel for each data set, with the spreads of the tables; colours are methods, markers backbones."""
+    datasets, backbones, methods = (list(dict.fromkeys(values)) for values in zip(*shown, strict=True))
     figure = _figure(4.8 * len(datasets), 4.2)
     for axes, dataset in zip(figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True):
-        for point in shown:
-            if point.key.dataset == dataset:
+        for key, scores in shown.items():
+            if key.dataset == dataset:
+                (rvr, rvr_spread), (accuracy, spread) = [(100 * of.value, 100 * (of.spread or 0.0)) for of in scores]
                 axes.errorbar(
-                    point.rvr,
-                    point.accuracy,
-                    xerr=point.rvr_spread,
-                    yerr=point.accuracy_spread,
-                    marker=_MARKERS[backbones.index(point.key.backbone) % len(_MARKERS)],
-                    color=f"C{methods.index(point.key.method)}",
+                    rvr,
+                    accuracy,
+                    xerr=rvr_spread,
+                    yerr=spread,
+                    marker=_MARKERS[backbones.index(key.backbone) % len(_MARKERS)],
+                    color=f"C{methods.index(key.method)}",
                     linestyle="none",
-                    label=_plain(point.key.system),
+                    label=_plain(key.system),
                 )
         axes.set(title=_plain(dataset), xlabel="RVR (%)", ylabel="accuracy, Avg@K (%)", xlim=(-3, 103), ylim=(-3, 103))
         axes.legend(fontsize="x-small")
@@ -168,41 +151,36 @@ def _accuracy_against_rvr(shown: Sequence[Point]) -> Figure:
 
 
 def _shares(groups: Mapping[Key, Group]) -> Figure:
+    """Of answers and of steps, bars for each system, their parts beside each other up to 100 %."""
     figure = _figure(13.0, 1.6 + 0.35 * len(groups))
-    answers, steps = figure.subplots(1, 2, sharey=True)
-    _stack(answers, "answers", {key: answer_shares(group) for key, group in groups.items()})
-    _stack(steps, "steps", {key: step_shares(group) for key, group in groups.items()})
-    answers.invert_yaxis()  # that of both: they share it
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, title, shares_of in zip(panels, ("answers", "steps"), (answer_shares, step_shares), strict=True):
+        shares = [shares_of(group) for group in groups.values()]
+        left = [0.0 for _ in shares]
+        for name in shares[0]:
+            lengths = [of[name] for of in shares]
+            axes.barh(range(len(shares)), lengths, left=left, label=name)
+            left = [start + length for start, length in zip(left, lengths, strict=True)]
+        _name_rows(axes, groups)
+        axes.set(xlabel=f"share of {title} (%)", xlim=(0, 100))
+        axes.legend(fontsize="x-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    panels[0].invert_yaxis()  # that of both: they share it
     return figure
-
-
-def _stack(axes: Axes, title: str, shares: Mapping[Key, Mapping[str, float]]) -> None:
-    """Bars for each system, their parts beside each other up to 100 %."""
-    places = range(len(shares))
-    left = [0.0 for _ in places]
-    for name in next(iter(shares.values())):
-        lengths = [of[name] for of in shares.values()]
-        axes.barh(places, lengths, left=left, label=name)
-        left = [start + length for start, length in zip(left, lengths, strict=True)]
-    axes.set_yticks(places, [_label(key) for key in shares], fontsize="small")
-    axes.set(xlabel=f"share of {title} (%)", xlim=(0, 100))
-    axes.legend(fontsize="x-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
 def _ratios(ratios: Mapping[Key, float]) -> Figure:
     figure = _figure(6.5, 1.2 + 0.3 * len(ratios))
     axes = figure.subplots()
-    places = range(len(ratios))
-    axes.barh(places, list(ratios.values()))
+    axes.barh(range(len(ratios)), list(ratios.values()))
     axes.axvline(1.0, color="black", linewidth=0.8)
-    axes.set_yticks(places, [_label(key) for key in ratios], fontsize="small")
+    _name_rows(axes, ratios)
     axes.invert_yaxis()
     axes.set(xlabel="generated steps / steps of the reference proof")
     return figure
 
 
-def _label(key: Key) -> str:
-    return _plain(f"{key.dataset}: {key.system}")
+def _name_rows(axes: Axes, keys: Collection[Key]) -> None:
+    axes.set_yticks(range(len(keys)), [_plain(f"{key.dataset}: {key.system}") for key in keys], fontsize="small")
 
 
 def _plain(text: str) -> str:

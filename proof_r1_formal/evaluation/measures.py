@@ -52,7 +52,7 @@ class Measure(StrEnum):
     RESPONSE_LENGTH = "Response length"  # length of the outputs / outputs whose length is given
 
 
-RATES = frozenset({Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR})
+RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
 """The scores that are 0 if no step of the outputs is eligible, as the paper defines; without outputs there is none."""
 
 
@@ -178,7 +178,7 @@ class Metrics:
         eligibility: which failed steps FVR and RVR leave out.
         contract: what an action that is not well formed costs.
         discarded: parsed outputs that count as not parsed under the strict contract.
-        length_unit: what RESPONSE_LENGTH counts.
+        length_unit: what RESPONSE_LENGTH counts: characters.
         difficulties: easy, medium, hard, then others in the order in which the problems first name them.
         excluded: a count for every reason, zeros included.
     """

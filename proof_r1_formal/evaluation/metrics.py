@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import require_type
@@ -45,7 +47,7 @@ from proof_r1_formal.evaluation.outcomes import output_row, reference_length, st
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 
 _DIFFICULTIES = ("easy", "medium", "hard")
-_REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.LENGTH_RATIO: Exclusion.NO_REFERENCE_PROOF}
+_CHECKS = ("schema", "semantic", "rule", "progress")
 
 
 def evaluate_metrics(
@@ -53,7 +55,6 @@ def evaluate_metrics(
     reports: Iterable[TraceReport],
     *,
     lengths: Mapping[Sample, int] | None = None,
-    length_unit: str = "characters",
     eligibility: Eligibility = "own-fault",
     contract: Contract = "per-action",
     resamples: int = 0,
@@ -62,16 +63,27 @@ def evaluate_metrics(
     """Compute all metrics in one pass over the reports.
 
     Args:
-        problems, lengths, length_unit, eligibility, contract: see :class:`Evaluation`.
+        problems, eligibility, contract: see :class:`Evaluation`.
         reports: in any order.
+        lengths: characters of each completion; looked up as its report passes.
         resamples, seed: see :meth:`Evaluation.metrics`.
     """
-    evaluation = Evaluation(
-        problems, lengths=lengths, length_unit=length_unit, eligibility=eligibility, contract=contract
-    )
+    evaluation = Evaluation(problems, eligibility=eligibility, contract=contract)
     for report in reports:
-        evaluation.add(report)
+        evaluation.add(report, length=(lengths or {}).get((report.problem_id, report.sample)))
     return evaluation.metrics(resamples=resamples, seed=seed)
+
+
+@dataclass(slots=True)
+class _Output:
+    """What an output with scores adds to the metrics: parts of scores, outcomes of steps, and checks by rule."""
+
+    row: Row
+    steps: Counter[StepOutcome] = field(default_factory=Counter)
+    rules: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+_Outputs: TypeAlias = Mapping[Sample, _Output]
 
 
 class Evaluation:
@@ -79,8 +91,6 @@ class Evaluation:
 
     Args:
         problems: by id; reports on other problems are counted as excluded.
-        lengths: length of each completion in ``length_unit``; looked up as its report passes.
-        length_unit: ``characters``, or ``tokens`` if the caller has a tokenizer.
         eligibility: which failed steps FVR and RVR leave out.
         contract: what an action that is not well formed costs.
     """
@@ -89,57 +99,58 @@ class Evaluation:
         self,
         problems: Mapping[str, Problem],
         *,
-        lengths: Mapping[Sample, int] | None = None,
-        length_unit: str = "characters",
         eligibility: Eligibility = "own-fault",
         contract: Contract = "per-action",
     ) -> None:
         require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
         self._problems = problems
-        self._lengths = lengths
-        self._length_unit = length_unit
         self._eligibility: Eligibility = eligibility
         self._contract: Contract = contract
         self._discarded = 0
-        self._required = _REQUIRED if lengths is None else _REQUIRED | {Measure.RESPONSE_LENGTH: Exclusion.NO_LENGTH}
-        named = dict.fromkeys(problem.difficulty for problem in problems.values())
-        self._tallies = {name: _Tally() for name in sorted(named, key=_rank)}
+        names = dict.fromkeys(problem.difficulty for problem in problems.values())
+        self._outputs: dict[str, dict[Sample, _Output]] = {name: {} for name in sorted(names, key=_rank)}
+        self._uncertain: dict[str, Counter[str]] = {name: Counter() for name in names}
         self._excluded = Counter(dict.fromkeys(Exclusion, 0))
         self._seen: set[Sample] = set()
 
-    def add(self, report: TraceReport) -> bool:
-        """Count a report. Returns whether it takes part in the scores."""
+    def add(self, report: TraceReport, *, length: int | None = None) -> bool:
+        """Count a report on an output of that length. Returns whether it takes part in the scores."""
         sample = (report.problem_id, report.sample)
         problem = self._problems.get(report.problem_id)
-        if problem is None:
-            self._excluded[Exclusion.UNKNOWN_PROBLEM] += 1
-            return False
-        if sample in self._seen:
-            self._excluded[Exclusion.DUPLICATE_SAMPLE] += 1
+        if problem is None or sample in self._seen:
+            self._excluded[Exclusion.UNKNOWN_PROBLEM if problem is None else Exclusion.DUPLICATE_SAMPLE] += 1
             return False
         self._seen.add(sample)
-        tally = self._tallies[problem.difficulty]
         if report.consistency == "inconsistent":
             self._excluded[Exclusion.INCONSISTENT_PREMISES] += 1
             return False
         if problem.is_uncertain:
             self._excluded[Exclusion.UNCERTAIN] += 1
-            tally.add_uncertain(report)
+            counts = self._uncertain[problem.difficulty]
+            counts.update(outputs=1, right=int(report.answer_correct is True))
+            if report.uncertain is not None:
+                counts[report.uncertain] += report.verified or report.uncertain != "verified"
             return False
-        length = None if self._lengths is None else self._lengths.get(sample)
-        kept = under_contract(report, self._contract)
-        self._discarded += kept is not report
-        row = output_row(
-            kept, reference_length(problem), length, eligibility=self._eligibility, contract=self._contract
+        scored = under_contract(report, self._contract)
+        self._discarded += scored is not report
+        output = _Output(
+            output_row(
+                scored, reference_length(problem), length, eligibility=self._eligibility, contract=self._contract
+            )
         )
-        tally.add(kept, row)
-        self._excluded.update(reason for measure, reason in self._required.items() if measure not in row)
-        self._excluded[Exclusion.NOT_PARSED] += Measure.LENGTH_RATIO in row and Measure.RGD not in row
+        self._outputs[problem.difficulty][sample] = output
+        if not scored.parsed:
+            output.steps[StepOutcome.MALFORMED_SUMMARY] += 1
+            return True
+        output.steps.update(map(step_outcome, scored.actions))
+        for step in scored.actions:
+            passed = [name for name in _CHECKS if getattr(step, name)]
+            output.rules.update([(_declared_rule(step), name) for name in ("steps", *passed)])
         return True
 
     def rows(self) -> dict[Sample, Row]:
         """What each output that takes part in the scores adds to them."""
-        return {sample: row for tally in self._tallies.values() for sample, row in tally.rows.items()}
+        return {sample: one.row for outputs in self._outputs.values() for sample, one in outputs.items()}
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
         """The metrics of the reports so far.
@@ -148,12 +159,10 @@ class Evaluation:
             resamples: number of bootstrap resamples of the problems; 0 for no intervals.
             seed: of the bootstrap.
         """
-        overall = _Tally()
-        for tally in self._tallies.values():
-            overall.merge(tally)
-        samples = max(Counter(problem_id for problem_id, _ in overall.rows).values(), default=0)
+        everything = {sample: one for outputs in self._outputs.values() for sample, one in outputs.items()}
+        samples = max(Counter(problem_id for problem_id, _ in everything).values(), default=0)
         # A rule is looked up for schema-valid steps only: the names that others declare can be anything.
-        known = {name for name, verdicts in overall.rules.items() if verdicts["schema"]}
+        known = {rule for one in everything.values() for rule, check in one.rules if check == "schema"}
         answered = {problem_id for problem_id, _ in self._seen}
         absent = Counter(
             problem.difficulty
@@ -161,10 +170,25 @@ class Evaluation:
             if problem_id not in answered and not problem.is_uncertain
         )
 
-        def group(tally: _Tally, absent: int, stream: str) -> Group:
+        def group(outputs: _Outputs, uncertain: Mapping[str, int], absent: int, stream: str) -> Group:
+            problems = Counter(problem_id for problem_id, _ in outputs)
+            steps = sum((one.steps for one in outputs.values()), Counter[StepOutcome]())
+            rules: defaultdict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(("steps", *_CHECKS), 0))
+            for (rule, check), count in sum(
+                (one.rules for one in outputs.values()), Counter[tuple[str, str]]()
+            ).items():
+                rules[rule if rule in known else INVALID_RULE][check] += count
             # Each group draws from its own stream, so that its intervals do not depend on the other groups.
-            return tally.group(
-                samples, known, absent, resamples, random.Random(stream.encode("utf-8", "surrogatepass"))
+            rng = random.Random(stream.encode("utf-8", "surrogatepass"))
+            return Group(
+                problems=len(problems),
+                outputs=len(outputs),
+                incomplete=sum(count < samples for count in problems.values()),
+                absent=absent,
+                scores=estimates({name: one.row for name, one in outputs.items()}, resamples=resamples, rng=rng),
+                steps={outcome: steps[outcome] for outcome in StepOutcome},
+                rules={name: RuleCounts(**rules[name]) for name in sorted(rules)},
+                uncertain=UncertainCounts(**{name: uncertain.get(name, 0) for name in UncertainCounts.__slots__}),
             )
 
         return Metrics(
@@ -172,10 +196,13 @@ class Evaluation:
             eligibility=self._eligibility,
             contract=self._contract,
             discarded=self._discarded,
-            length_unit=self._length_unit,
-            overall=group(overall, absent.total(), f"{seed}"),
-            difficulties={name: group(tally, absent[name], f"{seed}/{name}") for name, tally in self._tallies.items()},
-            excluded=dict(self._excluded),
+            length_unit="characters",
+            overall=group(everything, sum(self._uncertain.values(), Counter[str]()), absent.total(), f"{seed}"),
+            difficulties={
+                name: group(outputs, self._uncertain[name], absent[name], f"{seed}/{name}")
+                for name, outputs in self._outputs.items()
+            },
+            excluded={**self._excluded, **_missing(self.rows().values())},
         )
 
 
@@ -184,65 +211,18 @@ def _rank(difficulty: str) -> int:
     return _DIFFICULTIES.index(difficulty) if difficulty in _DIFFICULTIES else len(_DIFFICULTIES)
 
 
-class _Tally:
-    """What the outputs of one group add up to."""
-
-    def __init__(self) -> None:
-        self.rows: dict[Sample, Row] = {}
-        self.steps: Counter[StepOutcome] = Counter()
-        self.rules: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.uncertain: Counter[str] = Counter()
-
-    def add(self, report: TraceReport, row: Row) -> None:
-        """Count an output."""
-        self.rows[report.problem_id, report.sample] = row
-        if not report.parsed:
-            self.steps[StepOutcome.MALFORMED_SUMMARY] += 1
-            return
-        self.steps.update(map(step_outcome, report.actions))
-        for step in report.actions:
-            verdicts = {name: int(getattr(step, name)) for name in ("schema", "semantic", "rule", "progress")}
-            self.rules[_declared_rule(step)].update(verdicts, steps=1)
-
-    def add_uncertain(self, report: TraceReport) -> None:
-        """Count an output on a problem whose label is Uncertain."""
-        self.uncertain.update(outputs=1, right=int(report.answer_correct is True))
-        if report.uncertain is not None:
-            self.uncertain[report.uncertain] += report.verified or report.uncertain != "verified"
-
-    def merge(self, other: _Tally) -> None:
-        """Count what ``other`` has counted; the two share no problem."""
-        self.rows |= other.rows
-        self.steps.update(other.steps)
-        for name, verdicts in other.rules.items():
-            self.rules[name].update(verdicts)
-        self.uncertain.update(other.uncertain)
-
-    def group(self, samples: int, known: Set[str], absent: int, resamples: int, rng: random.Random) -> Group:
-        """The result; ``known`` are the rules that have a row of their own."""
-        outputs = Counter(problem_id for problem_id, _ in self.rows)
-        return Group(
-            problems=len(outputs),
-            outputs=len(self.rows),
-            incomplete=sum(count < samples for count in outputs.values()),
-            absent=absent,
-            scores=estimates(self.rows, resamples=resamples, rng=rng),
-            steps={outcome: self.steps[outcome] for outcome in StepOutcome},
-            rules=_rule_counts(self.rules, known),
-            uncertain=UncertainCounts(
-                **{name: self.uncertain[name] for name in ("outputs", "right", "verified", "refuted", "undecided")}
-            ),
-        )
-
-
 def _declared_rule(step: StepReport) -> str:
     """The rule that a step declares; ``INVALID_RULE`` where it was looked up and there is none, or none is declared."""
     known = all(finding.code is not Code.UNKNOWN_RULE for finding in step.findings)
     return step.declared_rule if step.declared_rule is not None and known else INVALID_RULE
 
 
-def _rule_counts(rules: Mapping[str, Counter[str]], known: Set[str]) -> dict[str, RuleCounts]:
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for name, verdicts in rules.items():
-        counts[name if name in known else INVALID_RULE].update(verdicts)
-    return {name: RuleCounts(**counts[name]) for name in sorted(counts)}
+def _missing(rows: Collection[Row]) -> dict[Exclusion, int]:
+    """How many outputs lack what single scores need; without any length there is no score of lengths."""
+    lengths = [Measure.RESPONSE_LENGTH in row for row in rows]
+    return {
+        Exclusion.NO_REFERENCE_ANSWER: sum(Measure.AVG not in row for row in rows),
+        Exclusion.NO_REFERENCE_PROOF: sum(Measure.LENGTH_RATIO not in row for row in rows),
+        Exclusion.NOT_PARSED: sum(Measure.LENGTH_RATIO in row and Measure.RGD not in row for row in rows),
+        Exclusion.NO_LENGTH: lengths.count(False) if any(lengths) else 0,
+    }

@@ -6,9 +6,12 @@ In: :class:`~proof_r1_formal.evaluation.measures.Metrics`. Out: tables with a ro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from dataclasses import astuple
+from functools import partial
+from operator import attrgetter
+from typing import TypeAlias, TypeVar
 
-from proof_r1_formal.evaluation.measures import Exclusion, Group, Measure, Metrics, StepOutcome
+from proof_r1_formal.evaluation.measures import Exclusion, Group, Measure, Metrics, StepOutcome, UncertainCounts
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 
 SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measure.RGD)
@@ -16,42 +19,36 @@ SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.STRICT_FVR, Measure.RV
 ANSWERS = (Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.COMPOUND, Measure.LENGTH_RATIO)
 """Those that say what stands behind the answers."""
 
-Columns: TypeAlias = Mapping[Column, Callable[[Group], Cell]]
-"""Columns, and how their cells are read off a group."""
-Rows: TypeAlias = Sequence[tuple[tuple[str, ...], Group]]
-"""What names a row, and the group that it is about."""
+_T = TypeVar("_T")
+Columns: TypeAlias = Mapping[Column, Callable[[_T], Cell]]
+"""Columns, and how their cells are read off what a row is about."""
 
 
-def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
+def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
     """The tables of a result: scores, answers, outputs, steps, rules, Uncertain problems, and what is left out.
 
     The tables of rules and of Uncertain problems are there only if there is something to count.
-
-    Args:
-        metrics: the result.
-        failures: samples for which the model gave no completion.
     """
-    rows = [((name,), group) for name, group in difficulties(metrics)]
+    groups = difficulties(metrics)
     lengths = (Measure.RESPONSE_LENGTH,) if metrics.overall.scores[Measure.RESPONSE_LENGTH].denominator else ()
+    scores = partial(score_columns, samples=f"{metrics.samples}")
 
-    def by_difficulty(title: str, columns: Columns) -> Table:
-        return group_table(title, ("difficulty",), rows, columns)
+    def by_difficulty(title: str, columns: Columns[Group]) -> Table:
+        return table_of(title, ("difficulty",), [((name,), group) for name, group in groups.items()], columns)
 
-    def scores(measures: Iterable[Measure]) -> Columns:
-        return score_columns(measures, samples=f"{metrics.samples}", length_unit=metrics.length_unit)
-
-    outputs = {**COUNTS, **scores((Measure.PARSED, *lengths))}
     tables = [
         by_difficulty(f"Scores{conventions(metrics)}", scores(SCORES)),
         by_difficulty("Answers and proofs", scores(ANSWERS)),
-        by_difficulty("Outputs", outputs),
-        steps_table({name: group for (name,), group in rows}),
+        by_difficulty("Outputs", {**COUNTS, **scores((Measure.PARSED, *lengths))}),
+        steps_table(groups),
     ]
     if metrics.overall.rules:
-        tables.append(_rules(metrics.overall))
+        rules = {name: astuple(counts) for name, counts in metrics.overall.rules.items()}
+        checks = ("steps", "schema", "semantic", "rule holds", "progress")
+        tables.append(count_table("Steps by declared rule", "rule", checks, rules))
     if metrics.overall.uncertain.outputs:
         tables.append(by_difficulty("Problems whose label is Uncertain", UNCERTAIN))
-    return (*tables, left_out_table({"count": metrics}, failures=[failures]))
+    return (*tables, left_out_table({"count": metrics}))
 
 
 def conventions(metrics: Metrics) -> str:
@@ -61,53 +58,55 @@ def conventions(metrics: Metrics) -> str:
     return f" ({', '.join(other)})" if other else ""
 
 
-def group_table(title: str, keys: Sequence[str], rows: Rows, columns: Columns) -> Table:
-    """A table with a row for each group.
-
-    Args:
-        title: of the table.
-        keys: headings of the columns that name a row.
-        rows, columns: the others.
-    """
+def table_of(
+    title: str, keys: Sequence[str], rows: Iterable[tuple[tuple[str, ...], _T]], columns: Columns[_T]
+) -> Table:
+    """A table whose rows have a name in each of the columns ``keys``, and are each about one thing."""
     return Table(
         title,
         (*[Column(key, Style.TEXT) for key in keys], *columns),
-        tuple((*names, *[cell(group) for cell in columns.values()]) for names, group in rows),
+        tuple([(*names, *[cell(one) for cell in columns.values()]) for names, one in rows]),
     )
 
 
-COUNTS: Columns = {
-    Column("problems", Style.COUNT): lambda group: group.problems,
-    Column("outputs", Style.COUNT): lambda group: group.outputs,
-}
-UNCERTAIN: Columns = {
-    Column("outputs", Style.COUNT): lambda group: group.uncertain.outputs,
-    Column("right", Style.COUNT): lambda group: group.uncertain.right,
-    Column("verified", Style.COUNT): lambda group: group.uncertain.verified,
-    Column("refuted", Style.COUNT): lambda group: group.uncertain.refuted,
-    Column("undecided", Style.COUNT): lambda group: group.uncertain.undecided,
+def count_table(title: str, key: str, columns: Iterable[str], rows: Mapping[str, Iterable[int]]) -> Table:
+    """A table of counts, by the names of rows and columns."""
+    heads = (Column(key, Style.TEXT), *[Column(name, Style.COUNT) for name in columns])
+    return Table(title, heads, tuple([(name, *counts) for name, counts in rows.items()]))
+
+
+COUNTS: Columns[Group] = {Column(name, Style.COUNT): attrgetter(name) for name in ("problems", "outputs")}
+UNCERTAIN: Columns[Group] = {
+    Column(name, Style.COUNT): attrgetter(f"uncertain.{name}") for name in UncertainCounts.__slots__
 }
 """Of outputs on problems whose label is Uncertain."""
 
 
-def score_columns(measures: Iterable[Measure], *, samples: str, length_unit: str) -> Columns:
-    """The columns of scores.
-
-    Args:
-        measures: one for each column.
-        samples: K, as it is shown.
-        length_unit: of the length of responses.
-    """
+def score_columns(measures: Iterable[Measure], *, samples: str) -> Columns[Group]:
+    """The columns of scores; ``samples`` is K, as it is shown."""
 
     def cell(measure: Measure) -> Callable[[Group], Cell]:
         return lambda group: group.scores[measure]
 
-    return {_score_column(measure, samples, length_unit): cell(measure) for measure in measures}
+    return {_score_column(measure, samples): cell(measure) for measure in measures}
 
 
-def difficulties(metrics: Metrics) -> list[tuple[str, Group]]:
+def _score_column(measure: Measure, samples: str) -> Column:
+    match measure:
+        case Measure.AVG | Measure.PASS:
+            return Column(f"{measure}@{samples} (%)", Style.PERCENT, "more")
+        case Measure.RGD:
+            return Column(measure, Style.RATIO, "less")
+        case Measure.LENGTH_RATIO:
+            return Column(measure, Style.RATIO)
+        case Measure.RESPONSE_LENGTH:
+            return Column(f"{measure} (characters)", Style.LENGTH)
+    return Column(f"{measure} (%)", Style.PERCENT, "less" if measure is Measure.COMPOUND else "more")
+
+
+def difficulties(metrics: Metrics) -> dict[str, Group]:
     """The difficulties, then all together, each under a name of its own: it is a key in JSON."""
-    return [*((_group_name(name), group) for name, group in metrics.difficulties.items()), ("overall", metrics.overall)]
+    return {**{_group_name(name): group for name, group in metrics.difficulties.items()}, "overall": metrics.overall}
 
 
 def _group_name(difficulty: str) -> str:
@@ -120,59 +119,16 @@ def _group_name(difficulty: str) -> str:
 
 def steps_table(groups: Mapping[str, Group]) -> Table:
     """The outcomes of the steps: a row for each, because there are more of them than of groups."""
-    return Table(
-        "Steps",
-        (Column("outcome", Style.TEXT), *[Column(name, Style.COUNT) for name in groups]),
-        tuple((outcome.value, *[group.steps[outcome] for group in groups.values()]) for outcome in StepOutcome),
-    )
+    rows = {outcome.value: [group.steps[outcome] for group in groups.values()] for outcome in StepOutcome}
+    return count_table("Steps", "outcome", groups, rows)
 
 
-def _score_column(measure: Measure, samples: str, length_unit: str) -> Column:
-    match measure:
-        case Measure.AVG | Measure.PASS:
-            return Column(f"{measure}@{samples} (%)", Style.PERCENT, "more")
-        case Measure.RGD:
-            return Column(f"{measure}", Style.RATIO, "less")
-        case Measure.COMPOUND:
-            return Column(f"{measure} (%)", Style.PERCENT, "less")
-        case Measure.LENGTH_RATIO:
-            return Column(f"{measure}", Style.RATIO)
-        case Measure.RESPONSE_LENGTH:
-            return Column(f"{measure} ({length_unit})", Style.LENGTH)
-        case _:
-            return Column(f"{measure} (%)", Style.PERCENT, "more")
-
-
-def _rules(group: Group) -> Table:
-    return Table(
-        "Steps by declared rule",
-        (
-            Column("rule", Style.TEXT),
-            *(Column(name, Style.COUNT) for name in ("steps", "schema", "semantic", "rule holds", "progress")),
-        ),
-        tuple(
-            (name, counts.steps, counts.schema, counts.semantic, counts.rule, counts.progress)
-            for name, counts in group.rules.items()
-        ),
-    )
-
-
-def left_out_table(results: Mapping[str, Metrics], *, failures: Sequence[int]) -> Table:
-    """What is in no score, by the reason, with a column for each result.
-
-    Args:
-        results: by the heading of the column.
-        failures: for each result, the samples for which the model gave no completion.
-    """
-    counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in results.values()] for reason in Exclusion}
-    if any(metrics.contract == "strict" for metrics in results.values()):
-        counts["outputs that the strict contract discards (wrong, no steps)"] = [m.discarded for m in results.values()]
-    counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in results.values()]
-    counts["problems without any output"] = [metrics.overall.absent for metrics in results.values()]
-    if any(failures):
-        counts["samples for which the model gave no completion"] = list(failures)
-    return Table(
-        "Left out",
-        (Column("what", Style.TEXT), *[Column(name, Style.COUNT) for name in results]),
-        tuple((what, *of) for what, of in counts.items()),
-    )
+def left_out_table(results: Mapping[str, Metrics]) -> Table:
+    """What is in no score, by the reason, with a column for each result, under its name."""
+    found = results.values()
+    counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in found] for reason in Exclusion}
+    if any(metrics.contract == "strict" for metrics in found):
+        counts["outputs that the strict contract discards (wrong, no steps)"] = [each.discarded for each in found]
+    counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in found]
+    counts["problems without any output"] = [metrics.overall.absent for metrics in found]
+    return count_table("Left out", "what", results, counts)

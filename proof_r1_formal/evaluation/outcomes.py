@@ -58,11 +58,15 @@ def isolate_array(text: str) -> str:
     return f"{text[:start]}{' ' * (first - start)}{text[first:last]}{' ' * (end - last)}{text[end:]}"
 
 
+def _codes(step: StepReport) -> set[Code]:
+    return {finding.code for finding in step.findings}
+
+
 def step_outcome(step: StepReport) -> StepOutcome:
     """The outcome of a step of a parsed output; of several reasons, the most specific one."""
     if step.schema and step.semantic:
         return StepOutcome.VERIFIED
-    codes = {finding.code for finding in step.findings}
+    codes = _codes(step)
     if not step.schema:
         if codes & {Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH}:
             return StepOutcome.UNPARSABLE_FORMULA
@@ -81,14 +85,8 @@ def is_rule_verified(step: StepReport) -> bool:
 
 def _is_eligible(step: StepReport, cascade: frozenset[Code], eligibility: Eligibility) -> bool:
     """Whether a denominator counts the step: it has none of the findings of a cascade, or a fault of its own."""
-    codes = {finding.code for finding in step.findings}
-    if Code.MISSING_DEPENDENCY in codes:
-        return eligibility == "own-fault"
-    return not codes & cascade
-
-
-def _is_compound(step: StepReport) -> bool:
-    return any(finding.code is Code.COMPOUND_STEP for finding in step.findings)
+    codes = _codes(step)
+    return eligibility == "own-fault" if Code.MISSING_DEPENDENCY in codes else not codes & cascade
 
 
 def output_row(
@@ -112,7 +110,10 @@ def output_row(
     if report.parsed:
         row |= step_parts(report.actions, eligibility=eligibility)
     if report.answer_correct is not None:
-        row |= _answer_parts(report)
+        right = report.answer_correct
+        row[Measure.AVG] = (right, 1)
+        row[Measure.VERIFIED] = (right and report.verified, 1)
+        row[Measure.RULE_VERIFIED] = (right and report.rule_verified, 1)
     if reference is not None:
         generated = sum(step.in_closure and not step.terminal for step in report.actions) if report.parsed else 0
         row[Measure.LENGTH_RATIO] = (generated, reference)
@@ -127,35 +128,24 @@ def output_row(
 def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-fault") -> Row:
     """What steps of a parsed output add to the scores of steps."""
     entailed = sum(step.schema and step.semantic for step in steps)
-    instances = sum(map(is_rule_verified, steps))
+    instances = [step for step in steps if is_rule_verified(step)]
+    compound = sum(Code.COMPOUND_STEP in _codes(step) for step in instances)
     return {
         Measure.FVR: (entailed, sum(_is_eligible(step, _CASCADE, eligibility) for step in steps)),
         Measure.STRICT_FVR: (entailed, len(steps)),
-        Measure.RVR: (instances, sum(_is_eligible(step, _RULE_CASCADE, eligibility) for step in steps)),
-        Measure.STRICT_RVR: (instances, len(steps)),
-        Measure.COMPOUND: (sum(is_rule_verified(step) and _is_compound(step) for step in steps), instances),
-    }
-
-
-def _answer_parts(report: TraceReport) -> Row:
-    right = bool(report.answer_correct)
-    return {
-        Measure.AVG: (right, 1),
-        Measure.VERIFIED: (right and report.verified, 1),
-        Measure.RULE_VERIFIED: (right and report.rule_verified, 1),
+        Measure.RVR: (len(instances), sum(_is_eligible(step, _RULE_CASCADE, eligibility) for step in steps)),
+        Measure.STRICT_RVR: (len(instances), len(steps)),
+        Measure.COMPOUND: (compound, len(instances)),
     }
 
 
 def reference_length(problem: Problem) -> int | None:
     """The length of the shortest reference proof, terminal step not counted: that of an output is not either."""
-    return min((_non_terminal_steps(problem, proof) for proof in problem.proofs), default=None)
 
+    def length(proof: Sequence[ReferenceStep]) -> int:
+        return len(proof) - any(last.rule == GOAL_BINDING or problem.option(last.id) for last in proof[-1:])
 
-def _non_terminal_steps(problem: Problem, proof: Sequence[ReferenceStep]) -> int:
-    if not proof:
-        return 0
-    last = proof[-1]
-    return len(proof) - (last.rule == GOAL_BINDING or problem.option(last.id) is not None)
+    return min(map(length, problem.proofs), default=None)
 
 
 def rule_name(step: StepReport, rules: Catalogue) -> str:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from proof_r1_formal.evaluation.estimates import interval, quotient, resampled, total
+from proof_r1_formal.evaluation.estimates import interval, quotient, resample, sum_parts, total
 from proof_r1_formal.evaluation.measures import Estimate, Measure, Part, Row, Sample
 
 RESAMPLES = 2000
@@ -101,8 +101,8 @@ def compare_rates(
         return {}
     sides = [[total([rows[sample] for sample in of]) for of in problems.values()] for rows in (first, second)]
     parts = [[row[measure] for row in side] for measure in measures for side in sides]
-    observed = _differences([_sum(of) for of in parts])
-    drawn = [_differences(sums) for sums in resampled(parts, resamples, random.Random(seed))]
+    observed = _differences(list(map(sum_parts, parts)))
+    drawn = [_differences(sums) for sums in resample(parts, resamples, random.Random(seed))]
     found = {}
     for measure, difference, others in zip(measures, observed, zip(*drawn, strict=True), strict=True):
         far = sum([abs(other - difference) >= abs(difference) - _ROUNDING for other in others])
@@ -114,10 +114,6 @@ def compare_rates(
 def _differences(sums: Sequence[Part]) -> list[float]:
     """For each measure: the rate of the first system, less that of the second."""
     return [quotient(one) - quotient(other) for one, other in zip(sums[::2], sums[1::2], strict=True)]
-
-
-def _sum(parts: Sequence[Part]) -> Part:
-    return sum([one for one, _ in parts]), sum([one for _, one in parts])
 
 
 def _common(first: Rows, second: Rows) -> list[Sample]:

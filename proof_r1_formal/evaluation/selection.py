@@ -7,9 +7,10 @@ Where none is certified, the answer that most candidates give is.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from proof_r1_formal.evaluation.measures import Estimate
 
@@ -32,23 +33,13 @@ class Candidate:
 
 
 def best(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate selected by evidence; among equals the first sample.
-
-    Args:
-        candidates: at least one.
-    """
+    """Of one candidate or more, the one selected by evidence; among equals the first sample."""
     certified = [one for one in candidates if one.certified]
-    if certified:
-        return min(certified, key=lambda one: (one.steps, one.sample))
-    return most_frequent(candidates)
+    return min(certified, key=lambda one: (one.steps, one.sample)) if certified else most_frequent(candidates)
 
 
 def most_frequent(candidates: Sequence[Candidate]) -> Candidate:
-    """The first candidate with the answer that most of them give; the first of all if none gives an answer.
-
-    Args:
-        candidates: at least one.
-    """
+    """The first candidate with the answer that most of them give; the first of all if none gives an answer."""
     ordered = sorted(candidates, key=lambda one: one.sample)
     votes = Counter([one.answer for one in ordered if one.answer is not None])
     if not votes:
@@ -57,57 +48,30 @@ def most_frequent(candidates: Sequence[Candidate]) -> Candidate:
     return next(one for one in ordered if one.answer == winner)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Accuracy of the selection over many problems, with the baselines of comparison.
+class Choice(StrEnum):
+    """A share of problems; see the members' comments. The first two are about certificates, the others compare."""
 
-    Attributes:
-        certified: problems with a certified candidate / problems.
-        certified_right: right choices / those problems.
-        by_evidence: right choices / problems with a reference answer.
-        by_vote: right most frequent answers / the same.
-        first: right first samples / the same.
-        possible: problems with a right candidate / the same.
-    """
-
-    certified: Estimate
-    certified_right: Estimate
-    by_evidence: Estimate
-    by_vote: Estimate
-    first: Estimate
-    possible: Estimate
+    CERTIFIED = "certified"  # problems with a certified candidate / problems
+    CERTIFIED_RIGHT = "certified and right"  # right choices / those problems, with a reference answer
+    EVIDENCE = "by evidence"  # right choices / problems with a reference answer
+    VOTE = "by vote"  # right most frequent answers / the same
+    FIRST = "first sample"  # right first samples / the same
+    ANY = "any sample"  # problems with a right candidate / the same
 
 
-class Selection:
-    """Collects candidates, and computes the accuracy of the selection."""
-
-    def __init__(self) -> None:
-        self._candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
-        self._right: dict[str, str | None] = {}
-
-    def add(self, problem_id: str, right: str | None, candidate: Candidate) -> None:
-        """Note a candidate; ``right`` is the reference answer of the problem, if it has one."""
-        self._candidates[problem_id].append(candidate)
-        self._right[problem_id] = right
-
-    def chosen(self) -> Chosen:
-        """The shares of right choices."""
-        judged = {of: found for of, found in self._candidates.items() if self._right[of] is not None}
-        evident = {of: found for of, found in judged.items() if any(one.certified for one in found)}
-
-        def right(problem_id: str, choice: Candidate) -> bool:
-            return choice.answer == self._right[problem_id]
-
-        return Chosen(
-            certified=_share(any(one.certified for one in found) for found in self._candidates.values()),
-            certified_right=_share(right(of, best(found)) for of, found in evident.items()),
-            by_evidence=_share(right(of, best(found)) for of, found in judged.items()),
-            by_vote=_share(right(of, most_frequent(found)) for of, found in judged.items()),
-            first=_share(right(of, min(found, key=lambda one: one.sample)) for of, found in judged.items()),
-            possible=_share(any(right(of, one) for one in found) for of, found in judged.items()),
-        )
+def choice_shares(problems: Sequence[tuple[str | None, Sequence[Candidate]]]) -> dict[Choice, Estimate]:
+    """The shares of right choices over problems: of each its right answer, if it is known, and its candidates."""
+    judged = [(answer, of) for answer, of in problems if answer is not None]
+    return {
+        Choice.CERTIFIED: _share(best(of).certified for _, of in problems),
+        Choice.CERTIFIED_RIGHT: _share(best(of).answer == answer for answer, of in judged if best(of).certified),
+        Choice.EVIDENCE: _share(best(of).answer == answer for answer, of in judged),
+        Choice.VOTE: _share(most_frequent(of).answer == answer for answer, of in judged),
+        Choice.FIRST: _share(min(of, key=lambda one: one.sample).answer == answer for answer, of in judged),
+        Choice.ANY: _share(any(one.answer == answer for one in of) for answer, of in judged),
+    }
 
 
 def _share(hits: Iterable[bool]) -> Estimate:
-    counted = list(hits)
-    return Estimate(sum(counted) / len(counted) if counted else 0.0, sum(counted), len(counted))
+    found = list(hits)
+    return Estimate(sum(found) / len(found) if found else 0.0, sum(found), len(found))

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
-from typing import TypeAlias
+from operator import itemgetter, methodcaller
+from typing import TypeAlias, TypeVar
 
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup
 from proof_r1_formal.evaluation.definition import Key
 from proof_r1_formal.evaluation.diagnosis import Diagnosis, Example, Remedy
-from proof_r1_formal.evaluation.measures import Estimate, Group, Measure
+from proof_r1_formal.evaluation.measures import RATES, Estimate, Group, Measure
 from proof_r1_formal.evaluation.metrics_tables import (
     ANSWERS,
     COUNTS,
@@ -24,19 +26,22 @@ from proof_r1_formal.evaluation.metrics_tables import (
     UNCERTAIN,
     Columns,
     conventions,
+    count_table,
     difficulties,
-    group_table,
     left_out_table,
     score_columns,
     steps_table,
+    table_of,
 )
 from proof_r1_formal.evaluation.paired import RESAMPLES, compare_answers, compare_rates, holm
-from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, ranked
+from proof_r1_formal.evaluation.selection import Choice
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, rank
 
 SHOWN_ERRORS = 12
 """How many kinds of first errors a table has, the most frequent ones."""
 
 Results: TypeAlias = Mapping[Key, Assessment]
+_T = TypeVar("_T")
 
 
 def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table, ...]:
@@ -50,7 +55,7 @@ def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table
     tables = []
     for name in datasets:
         chosen = {key: one for key, one in results.items() if key.dataset == name}
-        found = (*_scores(chosen), *_paired(chosen, resamples), *detail_tables(chosen))
+        found = (*_scores(chosen), *_pairwise(chosen, resamples), *detail_tables(chosen))
         tables += [replace(table, title=f"{table.title}: {name}") for table in found]
     if len(datasets) > 1:
         tables.append(_across(datasets, results))
@@ -75,47 +80,41 @@ def _scores(chosen: Results) -> Iterator[Table]:
     overall = {key: one.metrics.overall for key, one in chosen.items()}
     counts = [one.metrics.samples for one in chosen.values()]
     same = len(set(counts)) == 1
-    shown = f"{counts[0]}" if same else "K"
-
-    def scores(measures: Iterable[Measure]) -> Columns:
-        return score_columns(measures, samples=shown, length_unit="characters")
-
+    scores = partial(score_columns, samples=f"{counts[0]}" if same else "K")
     passes, distance = scores((Measure.PASS, Measure.RGD))
 
     def apart(groups: Iterable[Group], counts: Sequence[int]) -> dict[str, Sequence[float]]:
         """Neither Pass of more samples nor RGD that leaves out more outputs is a better score."""
         return {passes.name: counts, distance.name: [group.scores[Measure.RGD].denominator for group in groups]}
 
-    headings = ("backbone", "method", *(() if same else ("K",)))
-    systems = {
-        key: (key.backbone, key.method, *(() if same else (f"{k}",))) for key, k in zip(chosen, counts, strict=True)
-    }
-    rows = [(systems[key], group) for key, group in overall.items()]
+    heads = ("backbone", "method", *(() if same else ("K",)))
+    systems = {key: (key.backbone, key.method, f"{k}")[: len(heads)] for key, k in zip(chosen, counts, strict=True)}
     title = f"Main results{conventions(next(iter(chosen.values())).metrics)}"
-    table = group_table(title, headings, rows, scores(SCORES))
-    yield ranked(table, _compared(chosen), apart=apart(overall.values(), counts))
-    split = {key: dict(difficulties(one.metrics)) for key, one in chosen.items()}
+    main = table_of(title, heads, [(systems[key], group) for key, group in overall.items()], scores(SCORES))
+    yield rank(main, _rivals(chosen), apart=apart(overall.values(), counts))
+    split = {key: difficulties(one.metrics) for key, one in chosen.items()}
     names = list(next(iter(split.values())))
     if len(names) > 2:  # more than one, and all together
         rows = [((name, *systems[key]), split[key][name]) for name in names for key in chosen]
-        table = group_table("By difficulty", ("difficulty", *headings), rows, scores(SCORES))
-        groups = [(name, of) for name in names for of in _compared(chosen)]
-        yield ranked(table, groups, apart=apart([group for _, group in rows], counts * len(names)))
-    yield _table("Answers and proofs", overall, scores(ANSWERS))
-    yield _table("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
+        table = table_of("By difficulty", ("difficulty", *heads), rows, scores(SCORES))
+        groups = [(name, of) for name in names for of in _rivals(chosen)]
+        yield rank(table, groups, apart=apart([group for _, group in rows], counts * len(names)))
+    yield _systems("Answers and proofs", overall, scores(ANSWERS))
+    yield _systems("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
     if any(group.uncertain.outputs for group in overall.values()):
-        yield _table("Problems whose label is Uncertain", overall, UNCERTAIN)
+        yield _systems("Problems whose label is Uncertain", overall, UNCERTAIN)
     yield steps_table({key.system: group for key, group in overall.items()})
-    failures = [one.failures for one in chosen.values()]
-    yield left_out_table({key.system: one.metrics for key, one in chosen.items()}, failures=failures)
+    yield left_out_table({key.system: one.metrics for key, one in chosen.items()})
 
 
-def _table(title: str, groups: Mapping[Key, Group], columns: Columns) -> Table:
-    rows = [((key.backbone, key.method), group) for key, group in groups.items()]
-    return ranked(group_table(title, ("backbone", "method"), rows, columns), _compared(groups))
+def _systems(title: str, chosen: Mapping[Key, _T], columns: Columns[_T]) -> Table:
+    """A table with a row for each system; a system without a name is called by its files."""
+    heads = ("backbone", "method") if any(key.backbone for key in chosen) else ("completions",)
+    rows = [(key[-len(heads) :], one) for key, one in chosen.items()]
+    return rank(table_of(title, heads, rows, columns), _rivals(chosen))
 
 
-def _compared(keys: Iterable[Key]) -> list[str]:
+def _rivals(keys: Iterable[Key]) -> list[str]:
     """What the row of each system is compared with."""
     backbones = [key.backbone for key in keys]
     several = max(Counter(backbones).values(), default=0) > 1
@@ -127,101 +126,69 @@ def detail_tables(chosen: Results) -> Iterator[Table]:
 
     Rules that training had not, what responses cost, and how good the choice among samples by evidence is.
     """
-    if any(one.rule_groups[RuleGroup.UNSEEN].steps for one in chosen.values()):
+    if any(one.rule_groups[RuleGroup.UNSEEN][Measure.STRICT_FVR].denominator for one in chosen.values()):
         yield _systems("Rules seen and unseen in training", chosen, _RULE_GROUPS)
-    if any(one.costs.tokens.is_defined or one.costs.seconds.is_defined for one in chosen.values()):
-        yield _systems("Cost of a response", chosen, _COSTS)
+    costs = {key: one.costs for key, one in chosen.items()}
+    if any(of[name].is_defined for of in costs.values() for name in ("tokens", "seconds")):
+        columns = {Column(name, Style.LENGTH, "less"): itemgetter(name) for name in ("tokens", "seconds", "calls")}
+        yield _systems("Cost of a response", costs, columns)
     if any(one.metrics.samples > 1 for one in chosen.values()):
-        yield _systems("Best of K by evidence", chosen, _CHOICES)
+        yield _systems("Best of K by evidence", {key: one.choices for key, one in chosen.items()}, _CHOICES)
 
 
-def _paired(chosen: Results, resamples: int) -> Iterator[Table]:
+def _of_group(group: RuleGroup, measures: Sequence[Measure] = RATES) -> Columns[Assessment]:
+    def rate(measure: Measure) -> Callable[[Assessment], Cell]:
+        return lambda one: one.rule_groups[group][measure]
+
+    steps = Column(f"{group}: steps", Style.COUNT)
+    rates = {Column(f"{group}: {measure} (%)", Style.PERCENT, "more"): rate(measure) for measure in measures}
+    return {steps: lambda one: one.rule_groups[group][Measure.STRICT_FVR].denominator, **rates}
+
+
+_RULE_GROUPS = {**_of_group(RuleGroup.SEEN), **_of_group(RuleGroup.UNSEEN), **_of_group(RuleGroup.INVALID, ())}
+_CHOICES = {
+    Column(f"{choice} (%)", Style.PERCENT, "more", detail=choice is Choice.CERTIFIED_RIGHT): itemgetter(choice)
+    for choice in Choice
+}
+
+
+def _pairwise(chosen: Results, resamples: int) -> Iterator[Table]:
     """The paired tests of every two systems that are compared, and the outputs that these leave out."""
-    groups = dict(zip(chosen, _compared(chosen), strict=True))
+    groups = dict(zip(chosen, _rivals(chosen), strict=True))
     pairs = [(one, other) for one, other in combinations(chosen, 2) if groups[one] == groups[other]]
-    if not pairs:
-        return
-    names = (Column("system", Style.TEXT), Column("against", Style.TEXT))
-    answers: list[tuple[tuple[Cell, ...], float]] = []
-    rates: list[tuple[tuple[Cell, ...], float]] = []
+    answers: list[tuple[Cell, ...]] = []
+    rates: list[tuple[Cell, ...]] = []
     alone: list[tuple[Cell, ...]] = []
     for pair in pairs:
         first, second = [chosen[key].rows for key in pair]
         systems = [key.system for key in pair]
         for measure, what in ((Measure.AVG, "right"), (Measure.RULE_VERIFIED, "right and rule-verified")):
-            tested = compare_answers(first, second, measure)
-            answers.append(((*systems, what, tested.pairs, tested.first_only, tested.second_only), tested.p))
-        for measure, found in compare_rates(first, second, (Measure.FVR, Measure.RVR), resamples=resamples).items():
-            rates.append(((*systems, measure.value, found.problems, found.of), found.p))
+            found = compare_answers(first, second, measure)
+            answers.append((*systems, what, found.pairs, found.first_only, found.second_only, found.p))
+        for measure, rate in compare_rates(first, second, (Measure.FVR, Measure.RVR), resamples=resamples).items():
+            rates.append((*systems, measure.value, rate.problems, rate.of, rate.p))
         for rows, others, of in ((first, second, systems), (second, first, systems[::-1])):
             if single := sorted(rows.keys() - others.keys()):
                 alone.append((*of, len(single), tuple([f"{problem}, sample {sample}" for problem, sample in single])))
-    only = [Column(f"{what} only", Style.COUNT) for what in ("system", "against")]
-    counts = (Column("answers", Style.TEXT), Column("pairs", Style.COUNT), *only)
-    yield _tested("Paired answers", (*names, *counts), answers)
+    pairs_, problems, outputs, *only = [
+        Column(name, Style.COUNT) for name in ("pairs", "problems", "outputs", "system only", "against only")
+    ]
+    difference = Column("difference (%)", Style.PERCENT)
+    if answers:
+        yield _tests("Paired answers", ("system", "against", "answers"), (pairs_, *only), answers)
     if rates:
-        difference = Column("difference (%)", Style.PERCENT)
-        columns = (Column("rate", Style.TEXT), Column("problems", Style.COUNT), difference)
-        yield _tested("Paired rates", (*names, *columns), rates)
+        yield _tests("Paired rates", ("system", "against", "rate"), (problems, difference), rates)
     if alone:
-        rest = (Column("outputs", Style.COUNT), Column("for example", Style.TEXT))
-        yield Table(
-            "Outputs without a pair",
-            (Column("system", Style.TEXT), Column("lacking in", Style.TEXT), *rest),
-            tuple(alone),
-        )
+        names = [Column(name, Style.TEXT) for name in ("system", "lacking in", "for example")]
+        yield Table("Outputs without a pair", (*names[:2], outputs, names[2]), tuple(alone))
 
 
-def _tested(title: str, columns: Sequence[Column], tests: Sequence[tuple[tuple[Cell, ...], float]]) -> Table:
-    """A table of tests, each with its p-value, and with one corrected for the number of tests in the table."""
-    corrected = holm([p for _, p in tests])
-    rows = [(*cells, p, adjusted) for (cells, p), adjusted in zip(tests, corrected, strict=True)]
-    return Table(title, (*columns, *[Column(name, Style.PROBABILITY) for name in ("p", "p (Holm)")]), tuple(rows))
-
-
-_AssessmentColumns: TypeAlias = Mapping[Column, Callable[[Assessment], Cell]]
-
-
-def _rule_group_columns(group: RuleGroup) -> _AssessmentColumns:
-    def percent(name: str) -> Column:
-        return Column(f"{group}: {name} (%)", Style.PERCENT, "more")
-
-    return {
-        Column(f"{group}: steps", Style.COUNT): lambda one: one.rule_groups[group].steps,
-        percent("FVR"): lambda one: one.rule_groups[group].fvr,
-        percent("Strict FVR"): lambda one: one.rule_groups[group].strict_fvr,
-        percent("RVR"): lambda one: one.rule_groups[group].rvr,
-        percent("Strict RVR"): lambda one: one.rule_groups[group].strict_rvr,
-    }
-
-
-_RULE_GROUPS: _AssessmentColumns = {
-    **_rule_group_columns(RuleGroup.SEEN),
-    **_rule_group_columns(RuleGroup.UNSEEN),
-    Column("no known rule: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.INVALID].steps,
-}
-_COSTS: _AssessmentColumns = {
-    Column("tokens", Style.LENGTH, "less"): lambda one: one.costs.tokens,
-    Column("seconds", Style.LENGTH, "less"): lambda one: one.costs.seconds,
-    Column("calls", Style.LENGTH, "less"): lambda one: one.costs.calls,
-}
-_CHOICES: _AssessmentColumns = {
-    Column("certified (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified,
-    Column("certified and right (%)", Style.PERCENT, "more", detail=True): lambda one: one.chosen.certified_right,
-    Column("by evidence (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_evidence,
-    Column("by vote (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_vote,
-    Column("first sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.first,
-    Column("any sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.possible,
-}
-
-
-def _systems(title: str, chosen: Results, columns: _AssessmentColumns) -> Table:
-    """A table with a row for each system."""
-    named = any(key.backbone for key in chosen)  # or there is one system, and nobody said what it is
-    headings = ("backbone", "method") if named else ("completions",)
-    keys = [Column(heading, Style.TEXT) for heading in headings]
-    rows = [(*key[-len(headings) :], *[cell(one) for cell in columns.values()]) for key, one in chosen.items()]
-    return ranked(Table(title, (*keys, *columns), tuple(rows)), _compared(chosen))
+def _tests(title: str, keys: Sequence[str], columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """A table of tests, p in the last cell of a row; one more column corrects it for the number of tests."""
+    heads = (*[Column(key, Style.TEXT) for key in keys], *columns)
+    corrected = holm([p for *_, p in rows if isinstance(p, float)])
+    values = [Column(name, Style.PROBABILITY) for name in ("p", "p (Holm)")]
+    return Table(title, (*heads, *values), tuple([(*row, p) for row, p in zip(rows, corrected, strict=True)]))
 
 
 # -- all data sets ----------------------------------------------------------------------------------------------------
@@ -229,24 +196,17 @@ def _systems(title: str, chosen: Results, columns: _AssessmentColumns) -> Table:
 
 def _across(datasets: Iterable[str], results: Results) -> Table:
     """Accuracy, FVR and RVR, eligible and strict, of every system on every data set."""
-    measures = (Measure.AVG, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
-    systems = list(dict.fromkeys((key.backbone, key.method) for key in results))
-
-    def cells(backbone: str, method: str) -> Iterator[Cell]:
-        for dataset in datasets:
-            one = results.get(Key(dataset, backbone, method))
-            yield from [None if one is None else one.metrics.overall.scores[measure] for measure in measures]
-
-    table = Table(
-        "Across data sets",
-        (
-            Column("backbone", Style.TEXT),
-            Column("method", Style.TEXT),
-            *[Column(f"{name}: {m} (%)", Style.PERCENT, "more") for name in datasets for m in measures],
-        ),
-        tuple([(backbone, method, *cells(backbone, method)) for backbone, method in systems]),
-    )
-    return ranked(table, _compared([Key("", *system) for system in systems]))
+    cells: dict[tuple[str, ...], dict[tuple[str, Measure], Estimate]] = {}
+    for key, one in results.items():
+        scores = {(key.dataset, measure): score for measure, score in one.metrics.overall.scores.items()}
+        cells.setdefault(key[1:], {}).update(scores)
+    columns = {
+        Column(f"{name}: {measure} (%)", Style.PERCENT, "more"): methodcaller("get", (name, measure))
+        for name in datasets
+        for measure in (Measure.AVG, *RATES)
+    }
+    table = table_of("Across data sets", ("backbone", "method"), cells.items(), columns)
+    return rank(table, _rivals([Key("", *system) for system in cells]))
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------------------
@@ -287,23 +247,18 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
 
 
 def _remedies(diagnosis: Diagnosis) -> Table:
-    reasons = dict.fromkeys(reason for reason, _ in diagnosis.remedies)
-    known = {remedy for _, remedy in diagnosis.remedies}
+    counts = diagnosis.remedies
+    known = {remedy for _, remedy in counts}
     shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
-    return Table(
-        "Entailed under a wrong rule: what would have passed",
-        (Column("reason", Style.TEXT), *[Column(remedy, Style.COUNT) for remedy in shown]),
-        tuple((reason.value, *[diagnosis.remedies[reason, remedy] for remedy in shown]) for reason in sorted(reasons)),
-    )
+    rows = {reason.value: [counts[reason, remedy] for remedy in shown] for reason in sorted({of for of, _ in counts})}
+    return count_table("Entailed under a wrong rule: what would have passed", "reason", shown, rows)
 
 
 def _confusion(diagnosis: Diagnosis) -> Table:
     declared, actual = confusion_axes(diagnosis)
-    return Table(
-        "Entailed under a wrong rule: declared and actual rule",
-        (Column("declared", Style.TEXT), *[Column(name or NO_RULE, Style.COUNT) for name in actual]),
-        tuple((row, *[diagnosis.confusion[row, name] for name in actual]) for row in declared),
-    )
+    rows = {row: [diagnosis.confusion[row, name] for name in actual] for row in declared}
+    title = "Entailed under a wrong rule: declared and actual rule"
+    return count_table(title, "declared", [name or NO_RULE for name in actual], rows)
 
 
 NO_RULE = "(no single rule)"
@@ -314,4 +269,4 @@ def confusion_axes(diagnosis: Diagnosis) -> tuple[list[str], list[str | None]]:
     """The declared rules and the actual ones that occur, sorted; None, for no rule, comes last."""
     declared = sorted({name for name, _ in diagnosis.confusion})
     actual = {name for _, name in diagnosis.confusion}
-    return declared, [*sorted(name for name in actual if name is not None), *([None] if None in actual else [])]
+    return declared, sorted(actual, key=lambda name: (name is None, name or ""))

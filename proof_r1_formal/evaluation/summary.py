@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluation.measures import Measure, Part
+from proof_r1_formal.evaluation.measures import RATES, Measure, Part
 from proof_r1_formal.evaluation.outcomes import step_parts
 from proof_r1_formal.proof.report import TraceReport
 
@@ -49,46 +49,38 @@ class Summary:
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self._problems = problems
         self.doubts = Doubts()
-        self._traces = 0
-        self._verified = self._rule_verified = 0
-        self._right: Part = (0, 0)
-        self._steps: dict[Measure, Part] = {}
+        self._parts: dict[str, Part] = dict.fromkeys(("answers right", "verified", "rule-verified"), (0, 0))
 
     def add(self, report: TraceReport) -> None:
         """Count a report."""
         self.doubts.add(report)
-        self._traces += 1
-        self._verified += report.verified
-        self._rule_verified += report.rule_verified
+        parts: list[tuple[str, Part]] = [
+            ("verified", (report.verified, 1)),
+            ("rule-verified", (report.rule_verified, 1)),
+        ]
         if report.answer_correct is not None:
-            self._right = _sum(self._right, (report.answer_correct, 1))
-        scored = report.consistency != "inconsistent" and not self._problems[report.problem_id].is_uncertain
-        if scored:
-            parts = step_parts(report.actions if report.parsed else ())
-            for measure in (Measure.FVR, Measure.RVR):
-                self._steps[measure] = _sum(self._steps.get(measure, (0, 0)), parts[measure])
+            parts.append(("answers right", (report.answer_correct, 1)))
+        if report.consistency != "inconsistent" and not self._problems[report.problem_id].is_uncertain:
+            parts += step_parts(report.actions if report.parsed else ()).items()
+        for name, (over, under) in parts:
+            sums = self._parts.get(name, (0, 0))
+            self._parts[name] = (sums[0] + over, sums[1] + under)
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values, in the order in which they are shown."""
         word = " (no evidence checked)" if self.doubts.unchecked else ""
         return [
-            ("traces", f"{self._traces}"),
-            ("answers right", _share(self._right)),
-            (f"verified{word}", _share((self._verified, self._traces))),
-            (f"rule-verified{word}", _share((self._rule_verified, self._traces))),
-            *[(f"{measure} of steps", _rate(self._steps.get(measure))) for measure in (Measure.FVR, Measure.RVR)],
+            ("traces", f"{self._parts['verified'][1]}"),
+            ("answers right", self._share("answers right")),
+            (f"verified{word}", self._share("verified")),
+            (f"rule-verified{word}", self._share("rule-verified")),
+            *[(f"{measure} of steps", self._share(measure)) for measure in (Measure.FVR, Measure.RVR)],
             *([("steps without evidence", f"{self.doubts.unsupported}")] if self.doubts.unsupported else []),
         ]
 
-
-def _sum(one: Part, other: Part) -> Part:
-    return one[0] + other[0], one[1] + other[1]
-
-
-def _share(part: Part) -> str:
-    return f"{part[0]} of {part[1]} ({part[0] / part[1]:.1%})" if part[1] else "–"
-
-
-def _rate(part: Part | None) -> str:
-    """A share of steps, 0 of none; a dash if no output is in the scores."""
-    return "–" if part is None else _share(part) if part[1] else "0 of 0 (0.0%)"
+    def _share(self, name: str) -> str:
+        """A share; that of no steps is 0, and a dash if no output is in the scores."""
+        over, under = self._parts.get(name, (0, 0))
+        if not under and (name not in self._parts or name not in RATES):
+            return "–"
+        return f"{over} of {under} ({over / max(1, under):.1%})"

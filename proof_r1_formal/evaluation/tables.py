@@ -61,7 +61,7 @@ class Table:
     """A table, independent of its format; every row has one cell per column.
 
     Attributes:
-        marks: of cells, by the numbers of their row and column; see :func:`ranked`.
+        marks: of cells, by the numbers of their row and column; see :func:`rank`.
     """
 
     title: str
@@ -70,7 +70,7 @@ class Table:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
 
 
-def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequence[Hashable]] | None = None) -> Table:
+def rank(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequence[Hashable]] | None = None) -> Table:
     """The table with the best and the second best scores marked.
 
     Scores with equal digits rank equally. A row without a row to compare has no marks. Undefined scores are ignored.
@@ -90,7 +90,7 @@ def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequ
                 continue
             members = [row for row, of in enumerate(compared) if of == group]
             scores = [(row, cell) for row in members if isinstance(cell := table.rows[row][index], Estimate)]
-            shown = {row: _rounded(cell.value, column.style) for row, cell in scores if cell.is_defined}
+            shown = {row: _round(cell.value, column.style) for row, cell in scores if cell.is_defined}
             best_first = sorted(set(shown.values()), reverse=column.better == "more")
             places = dict(zip(best_first, Mark, strict=False))
             marks |= {(row, index): places[value] for row, value in shown.items() if value in places}
@@ -102,37 +102,28 @@ def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequ
 
 def to_markdown(table: Table) -> str:
     """The table in GitHub's Markdown, its title above in bold."""
-    marked = {None: "{}", Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>"}
-    header = [_markdown(printable(column.name)) for column in table.columns]
-    lines = [header, *shown_rows(table, lambda text, mark: marked[mark].format(_markdown(text)))]
-    first, *rest = [f"| {' | '.join(cells)} |" for cells in lines]
+    header, *lines = _lines(table, _MARKDOWN, {None: "{}", Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>"})
     rule = "".join("| :-- " if column.style is Style.TEXT else "| --: " for column in table.columns) + "|"
-    return "\n".join([f"**{_markdown(printable(table.title))}**", "", first, rule, *rest, ""])
+    rows = [f"| {' | '.join(cells)} |" for cells in lines]
+    title = printable(table.title).translate(_MARKDOWN)
+    return "\n".join([f"**{title}**", "", f"| {' | '.join(header)} |", rule, *rows, ""])
 
 
 def to_latex(table: Table) -> str:
     """The table as a LaTeX ``table`` environment; needs the package ``booktabs``."""
     alignment = "".join("l" if column.style is Style.TEXT else "r" for column in table.columns)
-    commands = {None: "{}", Mark.BEST: r"\textbf{{{}}}", Mark.SECOND: r"\underline{{{}}}"}
-    header = [_latex(printable(column.name)) for column in table.columns]
-    lines = [header, *shown_rows(table, lambda text, mark: commands[mark].format(_latex(text)))]
-    first, *rest = [" & ".join(cells) + r" \\" for cells in lines]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex(printable(table.title))}}}",
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            first,
-            r"\midrule",
-            *rest,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    marks = {None: "{}", Mark.BEST: r"\textbf{{{}}}", Mark.SECOND: r"\underline{{{}}}"}
+    first, *rest = [" & ".join(cells) + r" \\" for cells in _lines(table, _LATEX, marks)]
+    caption = printable(table.title).translate(_LATEX)
+    top = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{alignment}}}"]
+    rows = [r"\toprule", first, r"\midrule", *rest, r"\bottomrule"]
+    return "\n".join([*top, *rows, r"\end{tabular}", r"\end{table}", ""])
+
+
+def _lines(table: Table, escapes: Mapping[int, str], marks: Mapping[Mark | None, str]) -> list[list[str]]:
+    """The header and the rows, escaped and with what each mark puts around a text."""
+    header = [printable(column.name).translate(escapes) for column in table.columns]
+    return [header, *render_rows(table, lambda text, mark: marks[mark].format(text.translate(escapes)))]
 
 
 def to_csv(table: Table) -> str:
@@ -142,38 +133,34 @@ def to_csv(table: Table) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    scored = [any(isinstance(row[index], Estimate) for row in table.rows) for index in range(len(table.columns))]
     parts = ("", ", spread", ", low", ", high", ", numerator", ", denominator")
-    header = [
-        printable(column.name) + part
-        for column, is_score in zip(table.columns, scored, strict=True)
-        for part in (parts if is_score else parts[:1])
-    ]
-    writer.writerow(header)
+    cells = [[row[index] for row in table.rows] for index in range(len(table.columns))]
+    widths = [len(parts) if any(isinstance(cell, Estimate) for cell in of) else 1 for of in cells]
+    named = list(zip(table.columns, widths, strict=True))
+    writer.writerow([printable(column.name) + part for column, width in named for part in parts[:width]])
     for row in table.rows:
-        values: list[str | float | None] = []
-        for cell, column, is_score in zip(row, table.columns, scored, strict=True):
-            match cell:
-                case str():
-                    values.append(printable(cell, longest=None))
-                case int() | float():
-                    values.append(cell)
-                case Estimate():
-                    values += _numbers(cell, column.style)
-                case tuple():
-                    values.append(printable(next(iter(cell), ""), longest=None))
-                case None:
-                    values += [None] * (len(parts) if is_score else 1)
-        writer.writerow(values)
+        writer.writerow([x for cell, of in zip(row, named, strict=True) for x in _values(cell, of[0].style, of[1])])
     return out.getvalue()
 
 
-def _numbers(estimate: Estimate, style: Style) -> list[float | None]:
-    scale = _scale(style)
-    low, high = estimate.interval or (None, None)
-    value = estimate.value if estimate.is_defined else None
-    numbers = [None if x is None else scale * x for x in (value, estimate.spread, low, high)]
-    return [*numbers, estimate.numerator, estimate.denominator]
+def _values(cell: Cell, style: Style, width: int) -> Sequence[str | float | None]:
+    """The values of a cell, as many as the column is wide."""
+    match cell:
+        case Estimate():
+            value = cell.value if cell.is_defined else None
+            numbers = (value, cell.spread, *(cell.interval or (None, None)))
+            return [
+                *[None if x is None else _scale(style) * x for x in numbers],
+                cell.numerator,
+                cell.denominator,
+            ]
+        case str() | tuple():
+            return [printable(_first(cell), longest=None)]
+        case int() | float():
+            return [cell]
+        case None:
+            return [None] * width
+    assert_never(cell)
 
 
 def to_json(tables: Iterable[Table]) -> bytes:
@@ -181,29 +168,27 @@ def to_json(tables: Iterable[Table]) -> bytes:
 
     The value of a score for which nothing was counted is null.
     """
+
+    def data(cell: Cell) -> object:
+        return asdict(cell) | ({} if cell.is_defined else {"value": None}) if isinstance(cell, Estimate) else cell
+
     found = [
         {
             "title": table.title,
-            "rows": [dict(zip((c.name for c in table.columns), map(_data, row), strict=True)) for row in table.rows],
+            "rows": [dict(zip((c.name for c in table.columns), map(data, row), strict=True)) for row in table.rows],
         }
         for table in tables
     ]
     return json.dumps(found, separators=(",", ":")).encode("ascii")  # names may hold unpaired surrogates
 
 
-def _data(cell: Cell) -> object:
-    if not isinstance(cell, Estimate):
-        return cell
-    return {**asdict(cell), "value": cell.value if cell.is_defined else None}
-
-
 _LEAST = 0.001  # smaller probabilities are shown as smaller
 _LONGEST = 60  # characters of a text cell that are shown
 
-_Shown = TypeVar("_Shown", str, Text)
+_T = TypeVar("_T", str, Text)
 
 
-def shown_rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: bool = True) -> list[list[_Shown]]:
+def render_rows(table: Table, show: Callable[[str, Mark | None], _T], *, spreads: bool = True) -> list[list[_T]]:
     """The rows, each cell shown from its text, still to be escaped, and its mark."""
     return [
         [
@@ -216,32 +201,26 @@ def shown_rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spre
 
 def _text(cell: Cell, style: Style, spreads: bool) -> str:
     match cell:
-        case str():
-            return printable(cell)
+        case str() | tuple():
+            return printable(_first(cell))
         case int():
             return str(cell)
         case float():
-            return f"{_rounded(cell, style):.{_digits(style)}f}" if cell >= _LEAST else f"<{_LEAST}"
-        case Estimate():
-            return _estimate(cell, style, spreads) if cell.is_defined else "–"
-        case tuple():
-            return printable(next(iter(cell), ""))
-        case None:
+            return _number(cell, style) if cell >= _LEAST else f"<{_LEAST}"
+        case Estimate() if cell.is_defined:
+            spread = f" ± {_number(cell.spread, style)}" if spreads and cell.spread is not None else ""
+            ends = [_number(end, style) for end in cell.interval or ()]
+            return _number(cell.value, style) + spread + (f" [{', '.join(ends)}]" if ends else "")
+        case _:
             return "–"
-    assert_never(cell)
 
 
-def _estimate(estimate: Estimate, style: Style, spreads: bool) -> str:
-    def number(value: float) -> str:
-        return f"{_rounded(value, style):.{_digits(style)}f}"
+def _first(cell: str | tuple[str, ...]) -> str:
+    return cell if isinstance(cell, str) else next(iter(cell), "")
 
-    text = number(estimate.value)
-    if spreads and estimate.spread is not None:
-        text += f" ± {number(estimate.spread)}"
-    if estimate.interval is not None:
-        low, high = estimate.interval
-        text += f" [{number(low)}, {number(high)}]"
-    return text
+
+def _number(value: float, style: Style) -> str:
+    return f"{_round(value, style):.{_digits(style)}f}"
 
 
 def _scale(style: Style) -> int:
@@ -252,7 +231,7 @@ def _digits(style: Style) -> int:
     return 3 if style in (Style.RATIO, Style.PROBABILITY) else 1
 
 
-def _rounded(value: float, style: Style) -> float:
+def _round(value: float, style: Style) -> float:
     """The number that is shown of a value."""
     return round(_scale(style) * value, _digits(style))
 
@@ -261,14 +240,6 @@ def printable(text: str, *, longest: int | None = _LONGEST) -> str:
     """On one line, nothing that steers a terminal, and not too long."""
     shown = text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)
-
-
-def _markdown(text: str) -> str:
-    return text.translate(_MARKDOWN)
-
-
-def _latex(text: str) -> str:
-    return text.translate(_LATEX)
 
 
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in r"\`*_[]<>|~&$"})

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from proof_r1_formal.evaluation.tables import Mark, Style, Table, printable, shown_rows
+from proof_r1_formal.evaluation.tables import Mark, Style, Table, printable, render_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class TerminalTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns = self.table.columns
-        headings = [_broken(printable(column.name).replace(" (%)", " %")) for column in columns]
+        headings = [_break_names(printable(column.name).replace(" (%)", " %")) for column in columns]
         styles = {None: "", Mark.BEST: "bold", Mark.SECOND: "underline"}
-        rows = shown_rows(self.table, lambda text, mark: Text(_broken(text), styles[mark]), spreads=self.spreads)
+        rows = render_rows(self.table, lambda text, mark: Text(_break_names(text), styles[mark]), spreads=self.spreads)
         texts = [[heading, *[row[index].plain for row in rows]] for index, heading in enumerate(headings)]
         least = [min(_WORD, max(cell_len(word) for text in of for word in text.split() or [""])) for of in texts]
         whole = [max(cell_len(line) for text in of for line in text.split("\n")) for of in texts]
@@ -99,7 +99,7 @@ _WORD = 21
 """Characters of a name, such as that of a rule, that are shown on one line."""
 
 
-def _broken(text: str) -> str:
+def _break_names(text: str) -> str:
     """The text with line breaks after underscores and hyphens in long names, such as those of rules and models."""
     return re.sub(rf"(?=\S{{{_WORD + 1}}})(\S{{1,{_WORD - 1}}}[_-])", r"\1\n", text)
 

@@ -23,7 +23,7 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.outputs import write_output
-from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
@@ -197,7 +197,8 @@ def _actions(
         evidence: Json = None
         if formula is not None and step.evidence is not None:
             dependencies = tuple([admitted[name] for name in step.dependencies])
-            evidence = _evidence(verifier, step, dependencies, formula)
+            unsupported = step.evidence == "unsupported"
+            evidence = {"unsupported": step.semantic} if unsupported else _support(verifier, dependencies, formula)
         if formula is not None and step.id is not None and step.semantic:
             admitted[step.id] = formula
         yield {
@@ -207,24 +208,12 @@ def _actions(
             "declared_rule": step.declared_rule,
             "conclusion": step.conclusion,
             "formula": None if formula is None else to_data(formula),
-            "verdicts": {
-                "schema": step.schema,
-                "semantic": step.semantic,
-                "rule": step.rule,
-                "progress": step.progress,
-            },
+            "verdicts": {name: getattr(step, name) for name in ("schema", "semantic", "rule", "progress")},
             "signal": step.signal,
             "findings": [finding.code.value for finding in step.findings],
             "evidence": evidence,
             "instance": None if step.instance is None else step.instance.schema,
         }
-
-
-def _evidence(verifier: Verifier, step: StepReport, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
-    """Why the dependencies entail the conclusion of a step, or do not."""
-    if step.evidence == "unsupported":
-        return {"unsupported": step.semantic}
-    return _support(verifier, dependencies, conclusion)
 
 
 def _support(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:

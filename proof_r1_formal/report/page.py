@@ -4,9 +4,7 @@ In: problems, completions, and a verifier that gives the verdicts and the eviden
 Its style and its program are ``web/report.html`` in the package, which ``make web`` builds from the sources in
 ``web/``. This module adds the data in a form that no text of a model can break out of: an index as JSON without ``<``,
 which the page reads when it opens, and one element of compressed JSON for every ``CHUNK`` traces, which it reads on
-demand. ``web/src/data.ts`` declares the same structures.
-
-One module, so that each structure of the page stands beside what fills it.
+demand.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count as numbers
 from itertools import islice
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -34,7 +33,7 @@ from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
-from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
+from proof_r1_formal.proof.report import Code, Finding, ModelReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.fitch import Row, fitch
@@ -54,102 +53,13 @@ _INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
 _LEVELS = {UNSUPPORTED: 1, UNRULED: 2, VERIFIED: 3}
 
 
-class PremiseView(msgspec.Struct, omit_defaults=True):
-    """A premise as the page shows it."""
-
-    id: str
-    formula: str
-    text: str = ""
+Data: TypeAlias = dict[str, Any]
+"""An object of the page; each is declared in ``web/src/data.ts``, which says what its parts are."""
 
 
-class OptionView(msgspec.Struct):
-    """An option as the page shows it."""
-
-    id: str
-    label: str
-    formula: str
-
-
-class ProblemView(msgspec.Struct, omit_defaults=True):
-    """A problem as the page shows it."""
-
-    id: str
-    premises: list[PremiseView]
-    options: list[OptionView]
-    question: str = ""
-    difficulty: str = ""
-    answer: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-class TraceRow(msgspec.Struct, omit_defaults=True):
-    """The entry of a trace in the list.
-
-    Attributes:
-        problem: its place in the list of problems.
-        steps: a digit for each action: its signal as 0 to 3, plus 4 if it is in the closure.
-        verified, rule_verified: whether the answer is, as in ``TraceReport``.
-        codes, rules: of its findings and actions, without repeats.
-    """
-
-    problem: int
-    sample: int
-    parsed: bool
-    verified: bool
-    rule_verified: bool
-    steps: str
-    answer: str | None = None
-    correct: bool | None = None
-    codes: list[str] = []
-    rules: list[str] = []
-
-
-class StepView(msgspec.Struct, omit_defaults=True):
-    """An action as the page shows it.
-
-    Attributes:
-        report: of the verifier.
-        formula: the parsed conclusion.
-        proof: of its entailment, if there is one.
-        repairs: premises and accepted actions, each of which would make a refuted step follow as a further dependency.
-    """
-
-    report: dict[str, object]
-    formula: str | None = None
-    proof: tuple[Row, ...] = ()
-    repairs: tuple[str, ...] = ()
-
-
-class TheoremView(msgspec.Struct, omit_defaults=True):
-    """A trace's certificate as text; ``said`` is the kernel's word, empty if none was asked."""
-
-    lean: str
-    isabelle: str = ""
-    accepted: bool = False
-    said: str = ""
-
-
-class TraceView(msgspec.Struct, omit_defaults=True):
-    """The data of one trace.
-
-    Attributes:
-        segments: the completion in pieces, each with the number of its action, or -1.
-        open: for an open goal, models of the premises in which the goal is false, and true.
-        faults: why the answer is not verified, or not rule-verified, one sentence each.
-        cut: whether the budget for proofs and repairs was spent, so that some are missing.
-        no_certificate: reason for a missing certificate; empty if it has one, or if none was requested.
-    """
-
-    segments: list[tuple[str, int]]
-    steps: list[StepView]
-    closure: tuple[str, ...]
-    used_closure: tuple[str, ...]
-    consistency: str
-    open: tuple[ModelReport, ModelReport] | None = None
-    faults: tuple[str, ...] = ()
-    cut: bool = False
-    certificate: TheoremView | None = None
-    no_certificate: str = ""
+def _present(**parts: object) -> Data:
+    """The parts that are not empty: the page takes a part that is not there for an empty one."""
+    return {name: part for name, part in parts.items() if part not in (None, "", (), [])}
 
 
 def page(
@@ -179,19 +89,19 @@ def page(
     local = verifier if verifier.evidence == "checked" else verifier.without_kernel()  # a kernel is slow for repairs
     traces: list[tuple[Completion, TraceReport]] = []
     numbers: dict[str, int] = {}
-    rows: list[TraceRow] = []
-    views: list[TraceView] = []
+    rows: list[Data] = []
+    views: list[Data] = []
     for completion, report in verified_by(verifier, problems, completions):
         problem, trace = local.read(problems[report.problem_id], completion.completion)
         seen(report)
         traces.append((completion, report))
         rows.append(_row(numbers.setdefault(problem.id, len(numbers)), report))
         views.append(_view(local, problem, trace, completion.completion, report))
-    wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
+    wanted = [number for number, (_, report) in enumerate(traces) if report.verified][:certificates]
     judged = certify_many(local, problems, (traces[number][0] for number in wanted), kernel)
     for number, (completion, found) in zip(wanted, judged, strict=True):
-        views[number].certificate = _theorem(problems[completion.problem_id], completion, found, kernel)
-        views[number].no_certificate = found.certification.reason
+        theorem = _theorem(problems[completion.problem_id], completion, found, kernel)
+        views[number] |= _present(certificate=theorem, no_certificate=found.certification.reason)
     reports = [report for _, report in traces]
     lengths = {(c.problem_id, c.sample): len(c.completion) for c, _ in traces}
     index = {
@@ -208,26 +118,29 @@ def page(
         "tables": json.loads(to_json(metrics_tables(evaluate_metrics(problems, reports, lengths=lengths)))),
         "catalogue": _catalogue(verifier.rules),
     }
-    return _filled(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
+    return _fill(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
 
 
 # -- problems and rules -----------------------------------------------------------------------------------------------
 
 
-def _problem(verifier: Verifier, problem: Problem) -> ProblemView:
+def _problem(verifier: Verifier, problem: Problem) -> Data:
     problem, _ = verifier.read(problem, "")  # with its sorts, as it was checked
-    return ProblemView(
-        id=problem.id,
-        premises=[PremiseView(premise.id, show(premise.formula), premise.text) for premise in problem.premises],
-        options=[OptionView(option.id, option.label, show(option.formula)) for option in problem.options],
-        question=problem.question,
-        difficulty=problem.difficulty,
-        answer=problem.answer,
-        notes=problem.notes,
-    )
+    return {
+        "id": problem.id,
+        "premises": [
+            _present(id=premise.id, formula=show(premise.formula), text=premise.text) for premise in problem.premises
+        ],
+        "options": [
+            {"id": option.id, "label": option.label, "formula": show(option.formula)} for option in problem.options
+        ],
+        **_present(
+            question=problem.question, difficulty=problem.difficulty, answer=problem.answer, notes=problem.notes
+        ),
+    }
 
 
-def _catalogue(rules: Catalogue) -> dict[str, object]:
+def _catalogue(rules: Catalogue) -> Data:
     """The meaning of each rule, and of each schema the patterns and the kernels that accepted it; by name."""
     manifest = read_manifest(rules.manifest or manifest_path())
     return {
@@ -252,35 +165,36 @@ def _findings(report: TraceReport) -> Iterator[Finding]:
     yield from report.findings
 
 
-def _row(number: int, report: TraceReport) -> TraceRow:
-    return TraceRow(
-        problem=number,
-        sample=report.sample,
-        parsed=report.parsed,
-        verified=report.verified,
-        rule_verified=report.rule_verified,
-        steps="".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
-        answer=report.answer,
-        correct=report.answer_correct,
-        codes=list(dict.fromkeys([finding.code.value for finding in _findings(report)])),
-        rules=list(dict.fromkeys(step.declared_rule for step in report.actions if step.declared_rule is not None)),
-    )
+def _row(number: int, report: TraceReport) -> Data:
+    """The entry of a trace in the list: a digit for each action is its signal as 0 to 3, plus 4 if in the closure."""
+    return {
+        "problem": number,
+        "sample": report.sample,
+        "parsed": report.parsed,
+        "verified": report.verified,
+        "rule_verified": report.rule_verified,
+        "steps": "".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
+        **_present(
+            answer=report.answer,
+            correct=report.answer_correct,
+            codes=list(dict.fromkeys([finding.code.value for finding in _findings(report)])),
+            rules=list(dict.fromkeys(step.declared_rule for step in report.actions if step.declared_rule is not None)),
+        ),
+    }
 
 
-def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, report: TraceReport) -> TraceView:
+def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, report: TraceReport) -> Data:
     inquiry = verifier.inquiry()  # pays in this order: worlds, proofs, repairs
     open_ = _open(inquiry, problem, report) if report.uncertain == "verified" else None
-    steps = _steps(inquiry, problem, trace, report)
-    return TraceView(
-        segments=list(_segments(completion, [step.span for step in report.actions])),
-        steps=steps,
-        closure=report.closure,
-        used_closure=report.used_closure,
-        consistency=report.consistency,
-        open=open_,
-        faults=tuple([finding.message for finding in report.findings]),
-        cut=inquiry.spent is not None,
-    )
+    return {
+        "segments": list(_segments(completion, [step.span for step in report.actions])),
+        "steps": _steps(inquiry, problem, trace, report),
+        "closure": report.closure,
+        "used_closure": report.used_closure,
+        "consistency": report.consistency,
+        **_present(open=open_, faults=[finding.message for finding in report.findings]),
+        **_present(cut=None if inquiry.spent is None else True),
+    }
 
 
 def _segments(completion: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
@@ -295,27 +209,31 @@ def _segments(completion: str, spans: Sequence[tuple[int, int]]) -> Iterator[tup
         yield completion[done:], -1
 
 
-def _steps(inquiry: Oracle, problem: Problem, trace: Trace, report: TraceReport) -> list[StepView]:
+def _steps(inquiry: Oracle, problem: Problem, trace: Trace, report: TraceReport) -> list[Data]:
     """The steps with their proofs, and then, with what is left of the budget, the repairs of those that fail."""
     admitted = {premise.id: premise.formula for premise in problem.premises}
-    views: list[StepView] = []
-    failing: list[tuple[StepView, tuple[str, ...], Formula, int]] = []
+    views: list[Data] = []
+    failing: list[tuple[Data, tuple[str, ...], Formula, int]] = []
     for action, step in zip(trace.actions, report.actions, strict=True):
         formula = action.formula
-        views.append(view := StepView(_step_data(step), None if formula is None else show(formula)))
+        report_data = msgspec.to_builtins(step)
+        del report_data["span"]  # the completion is in pieces
+        view: Data = {"report": {name: part for name, part in report_data.items() if part not in (None, (), [])}}
+        views.append(view)
         if formula is None:
             continue
+        view["formula"] = show(formula)
         if any(finding.code is Code.NOT_ENTAILED for finding in step.findings):
             failing.append((view, step.dependencies, formula, len(admitted)))
         if step.semantic:
-            view.proof = _proof(inquiry, _given(step.dependencies, admitted), formula)
+            view |= _present(proof=_proof(inquiry, _given(step.dependencies, admitted), formula))
             if step.id is not None:
                 admitted[step.id] = formula
     for view, names, formula, count in failing:
         if inquiry.spent is not None:
             break
         known = dict(islice(admitted.items(), count))  # what was admitted before the step
-        view.repairs = _repairs(inquiry, _given(names, known), known, formula)
+        view |= _present(repairs=_repairs(inquiry, _given(names, known), known, formula))
     return views
 
 
@@ -341,12 +259,6 @@ def _repairs(
     )
 
 
-def _step_data(step: StepReport) -> dict[str, object]:
-    """The report without what is empty, and without the span, as the completion is in pieces."""
-    data: dict[str, object] = msgspec.to_builtins(step)
-    return {name: value for name, value in data.items() if name != "span" and value not in (None, (), [])}
-
-
 def _proof(inquiry: Oracle, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
     match inquiry.justify(tuple([formula for _, formula in given]), conclusion).answer:
         case Entailed(proof) if proof is not None:
@@ -368,31 +280,30 @@ def _open(inquiry: Oracle, problem: Problem, report: TraceReport) -> tuple[Model
 
 def _theorem(
     problem: Problem, completion: Completion, found: CheckedCertification, kernel: LeanKernel | None
-) -> TheoremView | None:
+) -> Data | None:
     certificate = found.certification.certificate
     if certificate is None:
         return None
     said = "" if kernel is None else "; ".join([kernel.version, *found.faults()])
-    return TheoremView(
-        lean=lean_file(certificate, problem, completion.sample),
-        isabelle=isar_theory(certificate, file_stem(completion.problem_id, completion.sample)),
-        accepted=found.is_theorem,
-        said=said,
-    )
+    return {
+        "lean": lean_file(certificate, problem, completion.sample),
+        "isabelle": isar_theory(certificate, file_stem(completion.problem_id, completion.sample)),
+        **_present(accepted=found.is_theorem or None, said=said),
+    }
 
 
 # -- HTML -------------------------------------------------------------------------------------------------------------
 
 
-def _filled(index: Mapping[str, object], chunks: Iterable[Sequence[TraceView]]) -> bytes:
+def _fill(index: Mapping[str, object], chunks: Iterable[Sequence[Data]]) -> bytes:
     before, _, behind = (resource("web") / "report.html").read_bytes().partition(_INDEX)
     program, _, rest = behind.partition(_TRACES)
     assert rest, "web/report.html has both places for data"
     data = _element("index", "application/json", _json(index).replace(b"<", b"\\u003c"))
-    return b"".join([before, data, program, *map(_packed, numbers(), chunks), rest])
+    return b"".join([before, data, program, *map(_pack, numbers(), chunks), rest])
 
 
-def _packed(number: int, chunk: Sequence[TraceView]) -> bytes:
+def _pack(number: int, chunk: Sequence[Data]) -> bytes:
     return _element(f"traces-{number}", "text/plain", base64.b64encode(gzip.compress(_json(chunk), 6, mtime=0)))
 
 

@@ -258,7 +258,7 @@ def to_message(value: object, kind: type[_T]) -> _T:
 
 
 def _without_repeats(members: list[tuple[str, Json]]) -> dict[str, Json]:
-    if repeated := JsonObject(tuple(members)).repeated():
+    if repeated := JsonObject(tuple(members)).repeats():
         raise ValueError(f"the key {repeated[0]!r} occurs twice in an object")
     return dict(members)
 

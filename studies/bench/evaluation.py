@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluation.assessment import assess
+from proof_r1_formal.evaluation.assessment import assess, examine_many
 from proof_r1_formal.evaluation.definition import Key
 from proof_r1_formal.evaluation.study_tables import study_tables
 from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.evaluation.terminal import to_rich
-from proof_r1_formal.evaluation.verdicts import examine_many
 from proof_r1_formal.proof.batch import verify_many
 from studies.bench.cold import forget
 from studies.bench.traces import reference_traces, rollouts

@@ -87,31 +87,11 @@ def test_any_formula_is_written_right_or_refused(formula: Formula, nouns: set[st
         assert regrouped(parse_english(text)) is regrouped(formula)
 
 
-_SOUP = (
-    *("If", "then", "and", "not", "is", "are", "does", "do", "can", "cannot", "The", "the", "a", "an", "Every", "All"),
-    *("No", "all", "something", "someone", "it", "they", "them", "things", "people", "Everything", "Nothing", "Bob"),
-    *(
-        "red",
-        "cold",
-        "cat",
-        "cats",
-        "eagle",
-        "likes",
-        "like",
-        "on",
-        "through",
-        "or",
-        "that",
-        "a",
-        ", a",
-        ", and",
-        ",",
-        ".",
-        "Red",
-        "Cats",
-    ),
+_WORDS = (
+    "If then and not is are does do can cannot The the a an Every All No all something someone it they them things "
+    "people Everything Nothing Bob red cold cat cats eagle likes like on through or that Red Cats"
 )
-_soup = st.lists(st.sampled_from(_SOUP), max_size=14).map(" ".join)
+_soup = st.lists(st.sampled_from([*_WORDS.split(), ", a", ", and", ",", "."]), max_size=14).map(" ".join)
 _SLOTS = {
     "who": ("Bob", "the cat", "something", "someone", "it", "the bald eagle"),
     "what": ("is red", "is not a cat", "likes Bob", "does not see it", "can fly", "barks", "is on the cat", "are red"),
@@ -336,29 +316,11 @@ PLACES = (
     *("{} cats are red.", "{} Bob is red.", "{} is red.", "Bob {} is red.", "Bob is {}.", "Red {} cats are cold."),
     *("Bob likes {}.", "Bob likes Al {}.", "The {} cat is red.", "If {} is red then Bob is red."),
 )
-REFUSED = (
-    *(
-        "but",
-        "either",
-        "except",
-        "few",
-        "half",
-        "less",
-        "many",
-        "most",
-        "neither",
-        "none",
-        "nor",
-        "only",
-        "or",
-        "rarely",
-    ),
-    *("rarely", "several", "some", "than", "three", "unless", "who"),
-)
+REFUSED = "but either except few half less many most neither none nor only or rarely several some than three unless who"
 
 
 @pytest.mark.parametrize("spelled", [str.lower, str.upper, str.title])
-@pytest.mark.parametrize("word", REFUSED)
+@pytest.mark.parametrize("word", REFUSED.split())
 def test_a_word_without_a_form_is_refused_wherever_it_stands(word: str, spelled: Callable[[str], str]) -> None:
     for place in PLACES:
         with pytest.raises(ParseError):

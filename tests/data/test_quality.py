@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -18,11 +17,12 @@ from typer.testing import CliRunner
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, said
+from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, tell
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.text.parse import parse_formula
+from tests.data.files import only_problem, write
 
 Part = TypeVar("Part", Premise, Option)
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-quality.md"
@@ -88,15 +88,13 @@ def test_a_predicate_used_once() -> None:
 
 
 def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
-    path = tmp_path / "any.jsonl"
     record = {"premises-FOL": ["Team(bo)", "Won(x)"], "premises": ["", ""], "conclusion-FOL": "team(bo)"}
-    path.write_text(json.dumps({**record, "conclusion": "", "label": "True"}), encoding="utf-8")
-    (problem,) = read_problems(path).values()
+    problem = only_problem(write(tmp_path, {**record, "conclusion": "", "label": "True"}))
     assert problem.notes == (
         "the symbols 'Team' and 'team' differ only in case",
         "premise h2: no quantifier binds 'x', which looks like a variable",
     )
-    assert said(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
+    assert tell(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
 
 
 def test_translate_counts_them(tmp_path: Path) -> None:
@@ -107,8 +105,7 @@ def test_translate_counts_them(tmp_path: Path) -> None:
         {**record, "premises-FOL": ["Won(bo)", "¬Won(bo)"]},
         {**record, "premises-FOL": ["Team(bo)", "Won(bo)"], "label": "?"},
     ]
-    path = tmp_path / "any.json"
-    path.write_text(json.dumps(rows), encoding="utf-8")
+    path = write(tmp_path, rows, "any.json")
     result = CliRunner().invoke(app, ["translate", str(path), "-o", str(tmp_path / "out"), "--check"])
     assert result.exit_code == 0
     assert "1 agree" in result.stdout

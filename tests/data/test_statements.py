@@ -23,12 +23,11 @@ from proof_r1_formal.render.notation import Notation, infix, text_of
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
+from tests.data.files import write
 
 
 def read(folder: Path, text: str, name: str = "any.p") -> ProblemSet:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return read_problems(path)
+    return read_problems(write(folder, text, name))
 
 
 def goal_of(found: ProblemSet) -> Formula:
@@ -110,9 +109,7 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, formula: Formula, p
     st.sampled_from(["tptp", "prover9"]),
 )
 def test_any_text_is_read_or_refused(tmp_path: Path, text: str, format_: str) -> None:
-    path = tmp_path / "any"
-    path.write_text(text, encoding="utf-8")
-    found = read_problems(path, format=format_)  # type: ignore[arg-type]
+    found = read_problems(write(tmp_path, text), format=format_)  # type: ignore[arg-type]
     assert len(found) + len(found.rejected) >= 1
     assert all(each.reasons for each in found.rejected)
 
@@ -302,7 +299,7 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
         ("fof(g, conjecture, p(a) & p(a, b)).", "'p' is used as a predicate of"),
         (f"fof(g, conjecture, {'~' * 9_000} p).", "nested deeper than 256 levels"),
         (f"fof(g, conjecture, p{' & p' * 3_000}).", "nested deeper than 256 levels"),
-        (f"fof(g, conjecture, p{' & p' * 9_000}).", "at most 20000 are read"),
+        (f"fof(g, conjecture, p{' & p' * 9_000}).", "the maximum is 20000"),
         ("formulas(sos). p(a). end_of_list.", "no formulas(goals)"),
         ("op(400, infix, and).\nformulas(goals). p(a). end_of_list.", "line 1: 'op(400, infix, and)' changes how"),
         ("set(integer_ring).\nformulas(goals). p(a). end_of_list.", "changes how formulas are read"),
@@ -330,14 +327,12 @@ def test_notes_of_what_a_reader_might_miss(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "any.p").write_bytes(b"fof(g, conjecture, p\xe9).")
     with pytest.raises(DataError, match="not UTF-8"):
-        read_problems(tmp_path / "any.p", format="tptp")
+        read_problems(write(tmp_path, b"fof(g, conjecture, p\xe9)."), format="tptp")
 
 
 def test_these_files_have_one_notation_and_no_repair(tmp_path: Path) -> None:
-    file = tmp_path / "p.p"
-    file.write_text("fof(a, axiom, p).\nfof(c, conjecture, p).\n")
+    file = write(tmp_path, "fof(a, axiom, p).\nfof(c, conjecture, p).\n", "p.p")
     assert [*read_problems(file, notation="tptp")] == [*read_problems(file)] == ["p/c"]
     for refused in ({"notation": "textbook"}, {"repair": True}):
         with pytest.raises(DataError, match="tptp has a grammar of its own"):

@@ -19,6 +19,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.equivalence import regrouped
 from proof_r1_formal.text.show import show
+from tests.data.files import write
 
 THEORY = {
     "id": "T1_Q1",
@@ -41,9 +42,7 @@ ONTOLOGY = {
 
 
 def read(tmp_path: Path, *records: object) -> ProblemSet:
-    path = tmp_path / "dev.json"
-    path.write_text(json.dumps(records), encoding="utf-8")
-    return read_problems(path)
+    return read_problems(write(tmp_path, records, "dev.json"))
 
 
 def completion_of(problem: Problem) -> str:

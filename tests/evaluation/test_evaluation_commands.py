@@ -18,24 +18,23 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
 
 
-def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(
-        f'[datasets.garden]\nproblems = "{EXAMPLES / "problems.jsonl"}"\n'
-        + "".join(
-            f'[[systems]]\nbackbone = "none"\nmethod = "{method}"\n'
-            f'completions = {{ garden = "{EXAMPLES / "completions.jsonl"}" }}\n'
-            for method in ("one", "the same")
-        ),
-        encoding="utf-8",
-    )
-    formats = ("--markdown", str(tmp_path / "t.md"), "--csv", str(tmp_path / "csv"), "--plots", str(tmp_path / "plots"))
-    result = run("evaluate", "--study", str(tmp_path / "study.toml"), *formats)
-    assert result.returncode == 0, result.stderr
-    assert "Main results: garden" in result.stdout
-    titles = [line for line in (tmp_path / "t.md").read_text(encoding="utf-8").splitlines() if line.startswith("**")]
-    assert len(list((tmp_path / "csv").iterdir())) == len(titles)
-    assert (tmp_path / "plots" / "shares.pdf").exists()
-    assert "**91.7 ± 11.5**" in (tmp_path / "t.md").read_text(encoding="utf-8")  # a tie: both are best
+def write_study(folder: Path, **completions: str) -> Path:
+    """A study of the examples' problems with the systems of one backbone, and the files of each as in TOML."""
+    systems = [
+        f'[[systems]]\nbackbone = "b"\nmethod = "{method}"\ncompletions = {{ garden = {files} }}\n'
+        for method, files in completions.items()
+    ]
+    path = folder / "study.toml"
+    path.write_text("".join(['[datasets.garden]\nproblems = "p.jsonl"\n', *systems]), encoding="utf-8")
+    return path
+
+
+def copy_examples(folder: Path) -> tuple[Path, Path]:
+    """The problems and completions of the examples in a folder that a test may lose."""
+    made = folder / "p.jsonl", folder / "c.jsonl"
+    for path, name in zip(made, ("problems.jsonl", "completions.jsonl"), strict=True):
+        path.write_bytes((EXAMPLES / name).read_bytes())
+    return made
 
 
 def shards(folder: Path) -> tuple[Path, Path]:
@@ -72,53 +71,43 @@ def test_repeated_samples_are_named_and_count_once(tmp_path: Path) -> None:
     assert "error: 6 completions cannot be used, and --strict forbids" in strict.stderr
 
 
-def test_a_study_takes_several_files_of_a_system(tmp_path: Path) -> None:
-    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
+    """Three systems: two files, the same in one file, and the first of the files."""
+    _, completions = copy_examples(tmp_path)
+    lines = completions.read_text(encoding="utf-8").splitlines(keepends=True)
     for name, of in (("one", lines[:8]), ("two", lines[8:])):
         (tmp_path / f"{name}.jsonl").write_text("".join(of), encoding="utf-8")
-    (tmp_path / "study.toml").write_text(
-        f'[datasets.garden]\nproblems = "{EXAMPLES / "problems.jsonl"}"\n'
-        '[[systems]]\nbackbone = "b"\nmethod = "both"\ncompletions = { garden = ["one.jsonl", "two.jsonl"] }\n'
-        '[[systems]]\nbackbone = "b"\nmethod = "first"\ncompletions = { garden = "one.jsonl" }\n',
-        encoding="utf-8",
-    )
-    made = ("--json", str(tmp_path / "t.json"), "--latex", str(tmp_path / "t.tex"), "--csv", str(tmp_path / "csv"))
-    result = run("evaluate", "--study", str(tmp_path / "study.toml"), *made)
+    study = write_study(tmp_path, both='["one.jsonl", "two.jsonl"]', whole='"c.jsonl"', first='"one.jsonl"')
+    files = [tmp_path / f"t.{name}" for name in ("json", "md", "tex")]
+    formats = ("--json", str(files[0]), "--markdown", str(files[1]), "--latex", str(files[2]))
+    folders = ("--csv", str(tmp_path / "csv"), "--plots", str(tmp_path / "plots"))
+    result = run("evaluate", "--study", str(study), *formats, *folders)
     assert result.returncode == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
-    tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
-    outputs = [row["outputs"] for row in tables["Outputs: garden"]]
-    (alone,) = tables["Outputs without a pair: garden"]
-    assert outputs[1] + alone["outputs"] == outputs[0] == 12
-    assert (alone["system"], alone["lacking in"], len(alone["for example"])) == (
-        "b / both",
-        "b / first",
-        alone["outputs"],
-    )
+    as_json, markdown, latex = [path.read_text(encoding="utf-8") for path in files]
+    tables = {table["title"]: table["rows"] for table in json.loads(as_json)}
+    both, whole, first = [row["outputs"] for row in tables["Outputs: garden"]]
+    alone, _ = tables["Outputs without a pair: garden"]
+    assert first + alone["outputs"] == whole == both == 12
+    assert (alone["system"], alone["lacking in"], len(alone["for example"])) == ("b / both", "b / first", 12 - first)
     assert {row["p (Holm)"] for row in tables["Paired answers: garden"]} == {1.0}
+    assert "**91.7 ± 11.5**" in markdown  # a tie: both are best
     names = {path.name.partition("-")[2] for path in (tmp_path / "csv").iterdir()}
-    for title in ("Paired answers", "Paired rates"):
+    assert len(names) == len(tables) == sum(line.startswith("**") for line in markdown.splitlines())
+    for title in ("Main results", "Paired answers", "Paired rates"):
         assert f"{title}: garden" in result.stdout
         assert f"{title.lower().replace(' ', '-')}-garden.csv" in names
-        assert f"caption{{{title}: garden}}" in (tmp_path / "t.tex").read_text(encoding="utf-8")
-
-
-def copied(folder: Path) -> tuple[Path, Path]:
-    """The problems and completions of the examples in a folder that a test may lose."""
-    made = folder / "p.jsonl", folder / "c.jsonl"
-    for path, name in zip(made, ("problems.jsonl", "completions.jsonl"), strict=True):
-        path.write_bytes((EXAMPLES / name).read_bytes())
-    return made
+        assert f"caption{{{title}: garden}}" in latex
+    assert (tmp_path / "plots" / "shares.pdf").exists()
 
 
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--diagnosis"])
 @pytest.mark.parametrize("name", ["p.jsonl", "c.jsonl", "study.toml"])
 def test_a_study_never_overwrites_its_own_files(tmp_path: Path, option: str, name: str) -> None:
-    copied(tmp_path)
-    systems = '[[systems]]\nbackbone = "none"\nmethod = "one"\ncompletions = { garden = "c.jsonl" }\n'
-    (tmp_path / "study.toml").write_text(f'[datasets.garden]\nproblems = "p.jsonl"\n{systems}', encoding="utf-8")
+    copy_examples(tmp_path)
+    study = write_study(tmp_path, one='"c.jsonl"')
     before = (tmp_path / name).read_bytes()
-    result = run("evaluate", "--study", str(tmp_path / "study.toml"), option, str(tmp_path / name))
+    result = run("evaluate", "--study", str(study), option, str(tmp_path / name))
     assert result.returncode == 2
     assert name in result.stderr
     assert (tmp_path / name).read_bytes() == before
@@ -138,7 +127,7 @@ def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> No
     ],
 )
 def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
-    problems, completions = copied(tmp_path)
+    problems, completions = copy_examples(tmp_path)
     (tmp_path / "out").mkdir()
     taken = problems.rename(tmp_path / "out" / name)
     before = taken.read_bytes()
@@ -149,23 +138,18 @@ def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: 
     assert taken.read_bytes() == before
 
 
-def test_a_diagnosis_lists_misnamed_steps_failures_and_gaps(tmp_path: Path) -> None:
+def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [
         line for line in lines if (one := json.loads(line))["problem_id"] != "garden/1" or one.get("sample", 0) == 0
     ]
     (tmp_path / "c.jsonl").write_text("\n".join(kept), encoding="utf-8")
-    failed = {"problem_id": "garden/1", "sample": 1, "problem": "too long"}
-    (tmp_path / "c.failures.jsonl").write_text(json.dumps(failed), encoding="utf-8")
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
     assert result.returncode == 0, result.stderr
-    assert "1 sample has no completion" in result.stderr
     assert "fewer than K = 3 completions" in result.stderr
     assert "no completion: " not in result.stderr
     tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
-    counts = {row["what"]: row["count"] for row in tables["Left out"]}
-    assert counts["samples for which the model gave no completion"] == 1
     found = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text("ascii").splitlines()]
     confusion = tables["Entailed under a wrong rule: declared and actual rule"]
     assert len(found) >= sum(count for row in confusion for count in row.values() if isinstance(count, int)) > 0
@@ -184,19 +168,19 @@ def test_problems_without_a_completion_are_named(tmp_path: Path) -> None:
     assert f"{len(ids) - 1} problems have no completion: {named}\n" in result.stderr
 
 
-def test_too_few_resamples_are_refused() -> None:
-    result = run("evaluate", *INPUTS, "--bootstrap", "39")
-    assert result.returncode == 2
-    assert "at least 40" in result.stderr
-
-
 @pytest.mark.parametrize(
-    "arguments", [("evaluate",), ("evaluate", "--study", "s.toml", *INPUTS), ("evaluate", *INPUTS[:2])]
+    ("arguments", "told"),
+    [
+        ((), "--study"),
+        (("--study", "s.toml", *INPUTS), "--study"),
+        (INPUTS[:2], "--study"),
+        ((*INPUTS, "--bootstrap", "39"), "at least 40"),
+    ],
 )
-def test_what_to_evaluate_is_said_in_one_way(arguments: tuple[str, ...]) -> None:
-    result = run(*arguments)
+def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], told: str) -> None:
+    result = run("evaluate", *arguments)
     assert result.returncode == 2
-    assert "--study" in result.stderr
+    assert told in result.stderr
 
 
 def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None:
@@ -205,8 +189,6 @@ def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None
     lines = (tmp_path / "best.jsonl").read_text("ascii").splitlines()
     chosen = {one["problem_id"]: one["sample"] for one in map(json.loads, lines)}
     assert chosen["garden/1"] == 0  # both are certified; this one has fewer steps
-    assert (
-        chosen["garden/2"] == 2
-    )  # entailed in the fewest steps, though under names of wrong rules; 1 is not certified
+    assert chosen["garden/2"] == 2  # the fewest steps, though under names of wrong rules; 1 is not certified
     assert len(chosen) == len(lines) == 7
     assert "7 certified" in result.stderr

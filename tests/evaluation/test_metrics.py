@@ -16,8 +16,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from proof_r1_formal import verify
-from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.evaluation.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
+from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
+from proof_r1_formal.evaluation.measures import (
+    INVALID_RULE,
+    RATES,
+    Contract,
+    Exclusion,
+    Measure,
+    Metrics,
+    RuleCounts,
+    StepOutcome,
+)
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
@@ -29,6 +38,8 @@ from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import action
+from tests.builders import problem as built
 
 RULE = "IMPLICATION_ELIMINATION"
 TRUE = three_way_options(parse_formula("A"))[0]
@@ -41,35 +52,36 @@ def problem(name: str, difficulty: str = "easy", answer: str | None = "h_goal_tr
     return Problem(name, (), three_way_options(parse_formula("A")), answer, "", difficulty, proofs)
 
 
-def step(kind: str, *, name: str = "s", terminal: bool = False, inside: bool = True) -> StepReport:
-    """``v`` verified, ``r`` entailed but no instance, ``n`` not entailed, ``u`` untrusted, ``R`` untrusted as a rule,
-    ``m`` missing dependency, ``p`` unparsable, ``d`` duplicate id, ``?`` undecided."""
-    codes = {
-        "v": (),
-        "r": (Code.NO_RULE_MATCH,),
-        "n": (Code.NOT_ENTAILED, Code.NO_RULE_MATCH),
-        "u": (Code.UNTRUSTED_DEPENDENCY,),
-        "R": (Code.RULE_UNTRUSTED_DEPENDENCY,),
-        "m": (Code.MISSING_DEPENDENCY,),
-        "p": (Code.UNPARSABLE_CONCLUSION,),
-        "d": (Code.DUPLICATE_ID,),
-        "?": (Code.UNDECIDED,),
-    }[kind]
-    schema, semantic, rule = kind not in "pd", kind in "vrR", kind == "v"
+CODES = {
+    "v": (),
+    "r": (Code.NO_RULE_MATCH,),
+    "n": (Code.NOT_ENTAILED, Code.NO_RULE_MATCH),
+    "u": (Code.UNTRUSTED_DEPENDENCY,),
+    "R": (Code.RULE_UNTRUSTED_DEPENDENCY,),
+    "m": (Code.MISSING_DEPENDENCY,),
+    "p": (Code.UNPARSABLE_CONCLUSION,),
+    "d": (Code.DUPLICATE_ID,),
+    "?": (Code.UNDECIDED,),
+}
+"""The findings of a step that is verified, entailed but no instance, not entailed, …"""
+
+
+def step(kind: str, *codes: Code, name: str = "s", terminal: bool = False, inside: bool = True) -> StepReport:
+    """A step of a kind, with the findings ``codes`` or else those of its kind."""
     return StepReport(
         id=name,
         span=(0, 1),
         declared_rule="GOAL_BINDING" if terminal else RULE,
         dependencies=(),
         conclusion="A",
-        schema=schema,
-        semantic=semantic,
-        rule=rule,
-        progress=rule,
+        schema=kind not in "pd",
+        semantic=kind in "vrR",
+        rule=kind == "v",
+        progress=kind == "v",
         in_closure=inside,
         terminal=terminal,
         signal=0.0,
-        findings=tuple(Finding(code, "") for code in codes),
+        findings=tuple(Finding(code, "") for code in codes or CODES[kind]),
     )
 
 
@@ -110,6 +122,11 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
     )
 
 
+def parts(metrics: Metrics, *measures: Measure) -> list[tuple[float, float]]:
+    scores = metrics.overall.scores
+    return [(scores[measure].numerator, scores[measure].denominator) for measure in measures]
+
+
 PROBLEMS = {p.id: p for p in (problem("a"), problem("b"), problem("c", "hard", steps=3))}
 
 # K = 2 samples:       right  steps              closure without the terminal step / reference
@@ -128,14 +145,10 @@ def test_worked_example() -> None:
     scores = metrics.overall.scores
     assert metrics.samples == 2
     # right: a0, b0, c0, c1 of six outputs; every problem has a right answer
-    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (4, 6)
-    assert scores[Measure.PASS].value == 1
+    assert parts(metrics, Measure.AVG, Measure.PASS) == [(4, 6), (3, 3)]
     # entailed: 3 + 1 + 4 + 2 + 1 = 11 of 3 + 2 + 4 + 3 + 3 = 15 steps that are no cascade, of 16 in all
-    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 15)
-    assert (scores[Measure.STRICT_FVR].numerator, scores[Measure.STRICT_FVR].denominator) == (11, 16)
     # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 3 + 3 = 14, of 16 in all
-    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 14)
-    assert (scores[Measure.STRICT_RVR].numerator, scores[Measure.STRICT_RVR].denominator) == (8, 16)
+    assert parts(metrics, *RATES) == [(11, 15), (11, 16), (8, 14), (8, 16)]
     # |ln(2/2)| three times, |ln(2/3)| twice, over five outputs: b1 is not parsed
     assert scores[Measure.RGD].value == pytest.approx(2 * math.log(1.5) / 5)
     # the closures of a0 and b0 are entailed, that of a0 also by rules; c0 and c1 rest on steps that are not
@@ -159,37 +172,25 @@ def test_worked_example() -> None:
 
 def test_the_reference_drops_unresolved_dependencies() -> None:
     metrics = evaluate_metrics(PROBLEMS, REPORTS, eligibility="reference")
-    scores = metrics.overall.scores
     assert metrics.eligibility == "reference"
     # c0's second step cites a name that does not exist: in no denominator there, in both by default
-    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 14)
-    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 13)
-    assert (scores[Measure.STRICT_FVR].denominator, scores[Measure.STRICT_RVR].denominator) == (16, 16)
-
-
-FAULTY_PREMISES = ("P(a)", "P(a) → Q(a)")
+    assert parts(metrics, *RATES) == [(11, 14), (11, 16), (8, 13), (8, 16)]
 
 
 @pytest.mark.parametrize("name", ["nothing", "s2", "h_goal_true", "h_goal_false"])
 def test_a_leap_cannot_leave_the_denominators_by_what_it_cites(name: str) -> None:
     """A wrong step counts in FVR and RVR whether it cites what is there or nothing, itself or a later action."""
-    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(FAULTY_PREMISES, 1)])
-    case = Problem("p", premises, three_way_options(parse_formula("R(a)")), "h_goal_true")
-    scored = {}
+    case = built("P(a)", "P(a) → Q(a)", goal="R(a)")
     for cites in (["s1"], ["s1", name]):
-        steps = [("s1", ["h1", "h2"], "Q(a)", RULE), ("s2", cites, "R(a)", RULE)]
-        steps.append(("h_goal_true", ["s2"], "R(a)", "GOAL_BINDING"))
-        keys = ("id", "dependencies", "conclusion", "rule")
-        array = json.dumps([dict(zip(keys, of, strict=True)) for of in steps], ensure_ascii=False)
-        scores = evaluate_metrics({"p": case}, [verify(case, f"<summary>{array}</summary>")]).overall.scores
-        measures = (Measure.FVR, Measure.RVR, Measure.STRICT_FVR, Measure.STRICT_RVR)
-        scored[tuple(cites)] = [(scores[of].numerator, scores[of].denominator) for of in measures]
-    assert scored["s1",] == scored["s1", name] == [(1, 2), (1, 2), (1, 3), (1, 3)]
+        actions = [action("s1", "Q(a)", "h1", "h2"), action("s2", "R(a)", *cites)]
+        array = json.dumps([*actions, action("h_goal_true", "R(a)", "s2", rule="GOAL_BINDING")], ensure_ascii=False)
+        metrics = evaluate_metrics({case.id: case}, [verify(case, f"<summary>{array}</summary>")])
+        assert parts(metrics, *RATES) == [(1, 2), (1, 3), (1, 2), (1, 3)]
 
 
 def test_an_answer_without_closure_is_right_but_not_verified() -> None:
-    scores = evaluate_metrics(PROBLEMS, [report("a", 0, "XvXv")]).overall.scores
-    assert (scores[Measure.AVG].numerator, scores[Measure.VERIFIED].numerator) == (1, 0)
+    metrics = evaluate_metrics(PROBLEMS, [report("a", 0, "XvXv")])
+    assert parts(metrics, Measure.AVG, Measure.VERIFIED) == [(1, 1), (0, 1)]
 
 
 def test_which_lengths_are_compared() -> None:
@@ -197,9 +198,9 @@ def test_which_lengths_are_compared() -> None:
     problems = {"a": replace(problem("a"), proofs=(long, short, long))}
     # 1 step of 2, then 0 (although the stand-in reports three steps inside the closure) of 2
     reports = [report("a", 0, "vv"), report("a", 1, "vvvv", parsed=False)]
-    scores = evaluate_metrics(problems, reports).overall.scores
-    assert (scores[Measure.LENGTH_RATIO].numerator, scores[Measure.LENGTH_RATIO].denominator) == (1, 4)
-    assert scores[Measure.RGD].value == pytest.approx(math.log(2))
+    metrics = evaluate_metrics(problems, reports)
+    assert parts(metrics, Measure.LENGTH_RATIO) == [(1, 4)]
+    assert metrics.overall.scores[Measure.RGD].value == pytest.approx(math.log(2))
 
 
 @given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 3))
@@ -227,20 +228,19 @@ def test_spread_of_pass_is_the_binomial_standard_error() -> None:
     assert metrics.overall.scores[Measure.AVG].spread is None  # one sample
 
 
+def actions_of(*actions: StepReport, name: str = "a") -> TraceReport:
+    return msgspec.structs.replace(report(name, 0, ""), actions=actions)
+
+
 def test_the_share_of_compound_steps_is_one_of_rule_instances() -> None:
-    compound = (Finding(Code.COMPOUND_STEP, "two inferences"),)
-    steps = (step("v"), *[msgspec.structs.replace(step(kind), findings=compound) for kind in "vvr"])
-    share = evaluate_metrics(PROBLEMS, [msgspec.structs.replace(report("a", 0, ""), actions=steps)]).overall.scores
-    assert (share[Measure.COMPOUND].numerator, share[Measure.COMPOUND].denominator) == (2, 3)
+    trace = actions_of(step("v"), *[step(kind, Code.COMPOUND_STEP) for kind in "vvr"])
+    assert parts(evaluate_metrics(PROBLEMS, [trace]), Measure.COMPOUND) == [(2, 3)]
 
 
 def test_rule_names_that_are_made_up_share_one_row() -> None:
-    known, malformed = step("v"), [step("p"), step("p")]
-    made_up = [msgspec.structs.replace(malformed[0], declared_rule=f"MADE_UP_{n}") for n in range(9)]
-    unknown = msgspec.structs.replace(
-        step("r"), declared_rule="UNHEARD_OF", findings=(Finding(Code.UNKNOWN_RULE, "no such rule"),)
-    )
-    trace = msgspec.structs.replace(report("a", 0, ""), actions=(known, *malformed, *made_up, unknown))
+    made_up = [msgspec.structs.replace(step("p"), declared_rule=f"MADE_UP_{n}") for n in range(9)]
+    unknown = msgspec.structs.replace(step("r", Code.UNKNOWN_RULE), declared_rule="UNHEARD_OF")
+    trace = actions_of(step("v"), step("p"), step("p"), *made_up, unknown)
     rules = evaluate_metrics(PROBLEMS, [trace]).overall.rules
     assert rules == {RULE: RuleCounts(3, 1, 1, 1, 1), INVALID_RULE: RuleCounts(10, 1, 1, 0, 0)}
 
@@ -257,14 +257,11 @@ def test_where_nothing_is_counted_there_is_no_score() -> None:
     assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
 
 
-STEP_RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
-
-
 def test_a_rate_of_outputs_without_eligible_steps_is_zero() -> None:
     reports = [report("a", n, "vvv", parsed=False) for n in range(2)]
     metrics = evaluate_metrics(PROBLEMS, reports, resamples=40)
     for group in (metrics.overall, metrics.difficulties["easy"]):
-        for measure in STEP_RATES:
+        for measure in RATES:
             score = group.scores[measure]
             assert score.is_defined
             assert (score.value, score.numerator, score.denominator) == (0.0, 0, 0)
@@ -287,7 +284,7 @@ def test_the_summary_of_a_run_shows_a_rate_of_no_steps_as_zero() -> None:
 def test_a_sample_number_without_eligible_steps_has_rate_zero() -> None:
     reports = [report("a", 0, "vvv"), report("a", 1, "vvv", parsed=False)]
     scores = evaluate_metrics(PROBLEMS, reports).overall.scores
-    for measure in STEP_RATES:
+    for measure in RATES:
         assert scores[measure].value == 1.0
         assert scores[measure].spread == pytest.approx(math.sqrt(1 / 2))  # of 1 and 0
 
@@ -373,9 +370,8 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
 def test_an_empty_resample_is_zero_for_rates_only() -> None:
     """Three of 20 problems have a step to count, all compound instances: the share is 100 % wherever there is one."""
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
-    compound = msgspec.structs.replace(step("v"), findings=(Finding(Code.COMPOUND_STEP, "two inferences"),))
     reports = [report(name, 0, "u") for name in problems]
-    reports[:3] = [msgspec.structs.replace(one, actions=(compound,)) for one in reports[:3]]
+    reports[:3] = [actions_of(step("v", Code.COMPOUND_STEP), name=f"p{n}") for n in range(3)]
     scores = evaluate_metrics(problems, reports, resamples=500).overall.scores
     share, fvr = scores[Measure.COMPOUND], scores[Measure.FVR]
     assert (share.numerator, share.denominator, share.interval) == (3, 3, (1.0, 1.0))
@@ -426,20 +422,13 @@ def test_no_name_of_a_difficulty_hides_a_row_or_column() -> None:
     assert all(list(row) == ["outcome", *shown] for row in tables["Steps"])
 
 
-def test_json_keeps_the_parts_of_a_score() -> None:
-    tables = json.loads(to_json(metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))))
-    overall = tables[0]["rows"][-1]
+def test_all_formats_show_the_same_numbers() -> None:
+    scores, *_ = tables = metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))
+    for text in (to_markdown(scores), to_latex(scores)):
+        assert all(number in text for number in ("73.3", "68.8", "57.1", "100.0"))  # 11/15, 11/16, 8/14, Pass@2
+    overall = json.loads(to_json(tables))[0]["rows"][-1]
     assert overall["difficulty"] == "overall"
     assert (overall["FVR (%)"]["numerator"], overall["FVR (%)"]["denominator"]) == (11, 15)
-
-
-def test_all_formats_show_the_same_numbers() -> None:
-    table = metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))[0]
-    for text in (to_markdown(table), to_latex(table)):
-        assert "73.3" in text  # FVR, 11 of 15
-        assert "68.8" in text  # strict FVR, 11 of 16
-        assert "57.1" in text  # RVR, 8 of 14
-        assert "100.0" in text  # Pass@2
 
 
 # -- the strict contract ----------------------------------------------------------------------------------------------
@@ -456,24 +445,29 @@ def broken(kinds: str, code: Code) -> TraceReport:
 def test_the_strict_contract_discards_malformed_outputs(code: Code) -> None:
     reports = [broken("mvv", code), report("b", 0, "vvv")]
     metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
-    scores = metrics.overall.scores
     assert (metrics.contract, metrics.discarded) == ("strict", 1)
-    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (1, 2)
-    assert (scores[Measure.PASS].numerator, scores[Measure.PASS].denominator) == (1, 2)
-    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (3, 3)
-    assert (scores[Measure.RULE_VERIFIED].numerator, scores[Measure.PARSED].numerator) == (1, 1)
-    assert scores[Measure.RGD].numerator == pytest.approx(math.log(2))  # of length 0, counted as 1, against 2
+    assert parts(metrics, Measure.AVG, Measure.PASS, Measure.FVR) == [(1, 2), (1, 2), (3, 3)]
+    assert parts(metrics, Measure.RULE_VERIFIED, Measure.PARSED) == [(1, 2), (1, 2)]
+    # of length 0, counted as 1, against 2
+    assert metrics.overall.scores[Measure.RGD].numerator == pytest.approx(math.log(2))
     assert metrics.overall.steps[StepOutcome.MALFORMED_SUMMARY] == 1
     titles = [table.title for table in metrics_tables(metrics)]
     assert titles[0] == "Scores (contract strict)"
     assert ("outputs that the strict contract discards (wrong, no steps)", 1) in metrics_tables(metrics)[-1].rows
 
 
-@pytest.mark.parametrize("code", [Code.EXTRA_FIELD, Code.DUPLICATE_ID, Code.UNPARSABLE_CONCLUSION])
-def test_the_strict_contract_keeps_outputs_with_other_faults(code: Code) -> None:
-    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract="strict")
-    assert metrics.discarded == 0
-    assert metrics.overall.scores[Measure.AVG].value == 1.0
+@pytest.mark.parametrize(
+    ("contract", "code"),
+    [
+        *[("strict", code) for code in (Code.EXTRA_FIELD, Code.DUPLICATE_ID, Code.UNPARSABLE_CONCLUSION)],
+        ("per-action", Code.MISSING_FIELD),
+    ],
+)
+def test_other_faults_cost_the_action_alone(contract: Contract, code: Code) -> None:
+    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract=contract)
+    assert (metrics.contract, metrics.discarded) == (contract, 0)
+    assert parts(metrics, Measure.AVG, Measure.STRICT_FVR) == [(1, 1), (2, 3)]
+    assert metrics_tables(metrics)[0].title == f"Scores{' (contract strict)' * (contract == 'strict')}"
 
 
 ARRAY = '[{"id": "s1", "dependencies": "h1", "conclusion": "P[a]", "rule": "R"}, 3]'
@@ -517,11 +511,3 @@ def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
     assert len(alone) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, alone, strict=True))
     assert isolate_array(alone) == alone
-
-
-def test_by_default_a_malformed_action_costs_itself() -> None:
-    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", Code.MISSING_FIELD)])
-    assert (metrics.contract, metrics.discarded) == ("per-action", 0)
-    assert metrics.overall.scores[Measure.AVG].value == 1.0
-    assert metrics.overall.scores[Measure.FVR].denominator == 3
-    assert metrics_tables(metrics)[0].title == "Scores"

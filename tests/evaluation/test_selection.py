@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.evaluation.selection import Candidate, Selection, best, most_frequent
+from proof_r1_formal.evaluation.selection import Candidate, Choice, best, choice_shares, most_frequent
 
 YES, NO = "h_goal_true", "h_goal_false"
 
@@ -46,24 +46,23 @@ def test_the_choice_is_a_candidate_whatever_their_order(many: list[Candidate]) -
 
 
 def test_the_shares_of_right_choices() -> None:
-    selection = Selection()
-    found = {
-        "evident": (YES, [Candidate(0, NO, False, 1), Candidate(1, NO, False, 1), Candidate(2, YES, True, 1)]),
-        "outvoted": (YES, [Candidate(0, NO, False, 1), Candidate(1, NO, False, 1), Candidate(2, YES, False, 1)]),
-        "agreed": (NO, [Candidate(0, YES, False, 1), Candidate(1, NO, False, 1), Candidate(2, NO, False, 1)]),
-        "mislabelled": (NO, [Candidate(0, YES, True, 1)]),
-        "without a label": (None, [Candidate(0, YES, True, 1)]),
-    }
-    for problem_id, (right, candidates) in found.items():
-        for candidate in candidates:
-            selection.add(problem_id, right, candidate)
-    chosen = selection.chosen()
-    parts = {name: (getattr(chosen, name).numerator, getattr(chosen, name).denominator) for name in chosen.__slots__}
-    assert parts == {
-        "certified": (3, 5),
-        "certified_right": (1, 2),
-        "by_evidence": (2, 4),
-        "by_vote": (1, 4),
-        "first": (0, 4),
-        "possible": (3, 4),
+    def samples(*answers: str, certified: int | None = None) -> list[Candidate]:
+        return [Candidate(n, answer, n == certified, 1) for n, answer in enumerate(answers)]
+
+    shares = choice_shares(
+        [
+            (YES, samples(NO, NO, YES, certified=2)),  # evident
+            (YES, samples(NO, NO, YES)),  # outvoted
+            (NO, samples(YES, NO, NO)),  # agreed
+            (NO, samples(YES, certified=0)),  # mislabelled
+            (None, samples(YES, certified=0)),  # without a label
+        ]
+    )
+    assert {choice: (share.numerator, share.denominator) for choice, share in shares.items()} == {
+        Choice.CERTIFIED: (3, 5),
+        Choice.CERTIFIED_RIGHT: (1, 2),
+        Choice.EVIDENCE: (2, 4),
+        Choice.VOTE: (1, 4),
+        Choice.FIRST: (0, 4),
+        Choice.ANY: (3, 4),
     }

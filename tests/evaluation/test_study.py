@@ -10,19 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, Cost, read_completions
-from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess
+from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, read_study
 from proof_r1_formal.evaluation.figures import answer_shares, draw, length_ratios, points, step_shares
-from proof_r1_formal.evaluation.measures import Estimate, Measure
+from proof_r1_formal.evaluation.measures import RATES, Estimate, Measure
 from proof_r1_formal.evaluation.metrics_tables import SCORES
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
-from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, ranked, to_csv, to_json, to_latex, to_markdown
-from proof_r1_formal.evaluation.verdicts import examine_many
+from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, rank, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 
@@ -31,27 +30,20 @@ PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
 
 
-def assessed(
-    completions: list[Completion],
-    *,
-    rules: str = "train",
-    problems: Mapping[str, Problem] = PROBLEMS,
-    resamples: int = 0,
-) -> Assessment:
-    costs = {(one.problem_id, one.sample): one.cost for one in completions if one.cost is not None}
-    examined = examine_many(problems, completions, settings=Settings(rules=rules))
-    return assess(problems, examined, costs=costs, rules=catalogue(rules), seen=TRAIN, resamples=resamples)
+def assessed(completions: list[Completion], *, rules: str = "train", resamples: int = 0) -> Assessment:
+    examined = examine_many(PROBLEMS, completions, settings=Settings(rules=rules))
+    return assess(PROBLEMS, examined, rules=catalogue(rules), seen=TRAIN, resamples=resamples)
+
+
+def with_text(one: Completion, text: str) -> Completion:
+    return structs.replace(one, completion=text)
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[Key, Assessment]:
     """All examples; the first sample of each problem, with costs; and all of them on another data set."""
     first = [
-        Completion(
-            problem_id=one.problem_id,
-            completion=one.completion,
-            cost=Cost(tokens=10 + 10 * (n % 2), seconds=1.5, calls=1),
-        )
+        structs.replace(one, cost=Cost(tokens=10 + 10 * (n % 2), seconds=1.5, calls=1))
         for n, one in enumerate(COMPLETIONS)
         if one.sample == 0
     ]
@@ -61,10 +53,6 @@ def results() -> dict[Key, Assessment]:
         Key("garden", "small", "first"): assessed(first),
         Key("elsewhere", "small", "all"): whole,
     }
-
-
-def replace_text(one: Completion, text: str) -> Completion:
-    return Completion(problem_id=one.problem_id, sample=one.sample, completion=text)
 
 
 def table(results: Mapping[Key, Assessment], title: str) -> Table:
@@ -82,7 +70,7 @@ def test_the_best_and_the_second_best_of_each_group_are_marked() -> None:
     columns = (Column("name", Style.TEXT), Column("up", Style.PERCENT, "more"), Column("down", Style.RATIO, "less"))
     rows = [("a", 0.5, 3.0), ("b", 0.5004, 1.0), ("c", 0.3, 2.0), ("d", None, 2.0), ("alone", 0.9, 0.0)]
     plain = Table("t", columns, tuple((name, *scores(up, down)) for name, up, down in rows))
-    marked = ranked(plain, ["x", "x", "x", "x", "y"])
+    marked = rank(plain, ["x", "x", "x", "x", "y"])
     assert marked.marks == {
         (0, 1): Mark.BEST,  # 50.0 and 50.0 look the same
         (1, 1): Mark.BEST,
@@ -137,12 +125,7 @@ def test_pass_is_compared_among_those_with_as_many_samples(results: dict[Key, As
 
 def test_rgd_is_compared_among_those_that_leave_out_as_many(results: dict[Key, Assessment]) -> None:
     """A system that loses the outputs on a problem of medium difficulty has the best RGD of medium ones and of all."""
-    silent = [
-        Completion(problem_id=one.problem_id, sample=one.sample, completion="…")
-        if one.problem_id == "garden/2"
-        else one
-        for one in COMPLETIONS
-    ]
+    silent = [with_text(one, "…") if one.problem_id == "garden/2" else one for one in COMPLETIONS]
     keys = [Key("garden", "small", name) for name in ("all", "lost")]
     lost = dict(zip(keys, (results[keys[0]], assessed(silent)), strict=True))
     main, by_difficulty = [table(lost, f"{name}: garden") for name in ("Main results", "By difficulty")]
@@ -178,7 +161,7 @@ def test_systems_are_tested_in_pairs_and_the_rest_is_named(results: dict[Key, As
 
 
 def test_paired_tables_have_the_differences_and_correct_them(results: dict[Key, Assessment]) -> None:
-    silent = [Completion(problem_id=one.problem_id, sample=one.sample, completion="…") for one in COMPLETIONS]
+    silent = [with_text(one, "…") for one in COMPLETIONS]
     keys = [Key("garden", f"backbone {n}", "m") for n in range(2)]
     worse = dict(zip(keys, (results[Key("garden", "small", "all")], assessed(silent)), strict=True))
     answers = table(worse, "Paired answers: garden")
@@ -219,60 +202,39 @@ def test_costs_are_averages_over_the_responses_that_state_them(results: dict[Key
     assert (seconds.value, calls.value) == (1.5, 1)
 
 
+def steps(group: Mapping[Measure, Estimate]) -> float:
+    return group[Measure.STRICT_RVR].denominator
+
+
 def test_steps_are_grouped_by_declared_rules() -> None:
     """Seen and unseen steps and those without a rule are all the steps, and their scores are those of the whole."""
-    folio = assessed(COMPLETIONS, rules="folio")
-    groups, overall = folio.rule_groups, folio.metrics.overall
-    assert groups[RuleGroup.UNSEEN].steps == 0
-    renamed = [
-        Completion(
-            problem_id=one.problem_id,
-            sample=one.sample,
-            completion=one.completion.replace('"IMPLICATION_ELIMINATION"', '"EXISTENTIAL_INTRODUCTION"', 1),
-        )
-        for one in COMPLETIONS
-    ]
+    assert steps(assessed(COMPLETIONS, rules="folio").rule_groups[RuleGroup.UNSEEN]) == 0
+    rule = '"IMPLICATION_ELIMINATION"'
+    renamed = [with_text(one, one.completion.replace(rule, '"EXISTENTIAL_INTRODUCTION"', 1)) for one in COMPLETIONS]
     changed = assessed(renamed, rules="folio")
     groups, overall = changed.rule_groups, changed.metrics.overall
-    assert groups[RuleGroup.UNSEEN].steps == sum(
-        '"IMPLICATION_ELIMINATION"' in one.completion
-        for one in COMPLETIONS
-        if PROBLEMS[one.problem_id].answer != "h_goal_uncertain"
-    )
-    assert sum(group.steps for group in groups.values()) == sum(counts.steps for counts in overall.rules.values())
-    for measure in (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR):
-        parts = [getattr(group, measure.name.lower()) for group in groups.values()]
+    certain = [one for one in COMPLETIONS if PROBLEMS[one.problem_id].answer != "h_goal_uncertain"]
+    assert steps(groups[RuleGroup.UNSEEN]) == sum(rule in one.completion for one in certain)
+    assert sum(map(steps, groups.values())) == sum(counts.steps for counts in overall.rules.values())
+    for measure in RATES:
+        parts = [group[measure] for group in groups.values()]
         assert sum(part.numerator for part in parts) == overall.scores[measure].numerator
         assert sum(part.denominator for part in parts) == overall.scores[measure].denominator
-    assert groups[RuleGroup.UNSEEN].rvr.value == 0  # none is an instance of the new name
-    assert groups[RuleGroup.UNSEEN].fvr.value > 0
+    unseen = groups[RuleGroup.UNSEEN]
+    assert unseen[Measure.RVR].value == 0 < unseen[Measure.FVR].value  # none is an instance of the new name
     (shown,) = [one for one in detail_tables({Key("d", "", "m"): changed}) if one.title.startswith("Rules seen")]
-    assert shown.rows[0][6] == groups[RuleGroup.UNSEEN].steps
+    assert shown.rows[0][6] == steps(unseen)
 
 
 def test_rules_of_formless_steps_are_not_unseen() -> None:
-    (known,) = [one for one in PROBLEMS.values() if one.id == "garden/1"]
-    steps = [
+    actions = [
         {"id": f"s{n}", "dependencies": ["h1"], "conclusion": "waters(", "rule": rule}
         for n, rule in enumerate(("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION"))
     ]
-    text = f"<summary>{json.dumps(steps)}</summary>"
-    groups = assessed([Completion(problem_id=known.id, completion=text)]).rule_groups
-    assert {group: scores.steps for group, scores in groups.items()} == {
-        RuleGroup.SEEN: 1,
-        RuleGroup.UNSEEN: 0,
-        RuleGroup.INVALID: 2,
-    }
-    assert not groups[RuleGroup.UNSEEN].fvr.is_defined
-
-
-def test_recorded_failures_are_counted() -> None:
-    first = [one for one in COMPLETIONS if one.problem_id == "garden/1" and one.sample == 0]
-    failures = [("garden/1", 0), ("garden/1", 1), ("garden/2", 0), ("elsewhere", 0)]
-    found = assess(PROBLEMS, examine_many(PROBLEMS, first), failures=failures)
-    assert found.failures == 2
-    (left_out,) = [one for one in study_tables({Key("garden", "", "m"): found}) if one.title == "Left out: garden"]
-    assert left_out.rows[-1] == ("samples for which the model gave no completion", 2)
+    text = f"<summary>{json.dumps(actions)}</summary>"
+    groups = assessed([Completion(problem_id="garden/1", completion=text)]).rule_groups
+    assert [steps(groups[of]) for of in (RuleGroup.SEEN, RuleGroup.UNSEEN, RuleGroup.INVALID)] == [1, 0, 2]
+    assert not groups[RuleGroup.UNSEEN][Measure.FVR].is_defined
 
 
 def test_names_of_systems_that_read_alike_are_told_apart(results: dict[Key, Assessment]) -> None:
@@ -331,7 +293,7 @@ def test_a_study_names_its_files_relative_to_itself(tmp_path: Path) -> None:
         Key("A", "small", "two"): (tmp_path / "two-a.jsonl", tmp_path / "more.jsonl"),
         Key("B", "small", "one"): (tmp_path / "sub" / "one-b.jsonl",),
     }
-    assert (study.datasets["B"].problems, study.datasets["B"].rules) == (str(tmp_path / "sub/b.jsonl"), "folio")
+    assert (study.datasets["B"].problems, study.datasets["B"].rules) == (tmp_path / "sub/b.jsonl", "folio")
 
 
 @pytest.mark.parametrize(
@@ -364,17 +326,16 @@ def test_the_numbers_behind_the_pictures(results: dict[Key, Assessment]) -> None
     assert answers["wrong or none"] == pytest.approx(100 * (1 - group.scores[Measure.AVG].value))
     by_rules = group.scores[Measure.RULE_VERIFIED].value
     assert answers["right, every step an instance of its rule"] == pytest.approx(100 * by_rules)
-    point = points(results)[1]
-    assert (point.accuracy, point.rvr) == (100, 100)
-    ratios = length_ratios(results)
-    assert ratios[Key("garden", "small", "all")] == group.scores[Measure.LENGTH_RATIO].value
+    rvr, accuracy = points(results)[Key("garden", "small", "first")]
+    assert (accuracy.value, rvr.value) == (1, 1)
+    assert length_ratios(results)[Key("garden", "small", "all")] == group.scores[Measure.LENGTH_RATIO].value
 
 
 def test_a_system_without_outputs_has_no_point(results: dict[Key, Assessment], tmp_path: Path) -> None:
     silent = assessed([Completion(problem_id=name, completion="I do not know.") for name in PROBLEMS])
-    (point, *_), key = points(results), Key("garden", "small", "silent")
-    assert [one.rvr for one in points({key: silent})] == [0.0]  # as the paper defines
-    assert [one.key for one in points({point.key: results[point.key], key: assessed([])})] == [point.key]
+    known, key = next(iter(results)), Key("garden", "small", "silent")
+    assert [rvr.value for rvr, _ in points({key: silent}).values()] == [0.0]  # as the paper defines
+    assert list(points({known: results[known], key: assessed([])})) == [known]
     assert "accuracy-rvr" not in {path.stem for path in draw({key: assessed([])}, tmp_path)}
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
+from proof_r1_formal.evaluation.assessment import examine
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.evaluation.verdicts import examine
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward

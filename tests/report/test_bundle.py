@@ -46,6 +46,13 @@ def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_on(folder: Path, data: Any, *options: str) -> subprocess.CompletedProcess[str]:
+    """The checker on a bundle, or on any text."""
+    path = folder / "bundle.json"
+    path.write_bytes(data.encode(errors="surrogatepass") if isinstance(data, str) else encode(data))
+    return run(path, *options)
+
+
 # -- what is written is accepted --------------------------------------------------------------------------------------
 
 
@@ -65,9 +72,7 @@ def test_the_examples_are_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", BUNDLES)
 def test_bundles_are_accepted(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    path.write_bytes(encode(BUNDLES[name]()))
-    found = run(path)
+    found = run_on(tmp_path, BUNDLES[name]())
     assert (found.returncode, found.stderr) == (0, ""), found.stdout
 
 
@@ -76,9 +81,7 @@ def test_a_sample_without_eligible_steps_has_rate_zero(tmp_path: Path) -> None:
     data = made(case, summary(("h_goal_true", ["h1"], "p", "GOAL_BINDING")), "I do not know.")
     rate = data["metrics"]["overall"]["scores"]["FVR"]
     assert (rate["value"], rate["spread"]) == (1.0, pytest.approx(0.5**0.5))
-    path = tmp_path / "bundle.json"
-    path.write_bytes(encode(data))
-    assert run(path).returncode == 0
+    assert run_on(tmp_path, data).returncode == 0
 
 
 def test_a_bundle_of_nothing_is_accepted() -> None:
@@ -92,20 +95,15 @@ def test_a_bundle_of_nothing_is_accepted() -> None:
 def test_a_small_bundle_of_much_work_is_not_checked(tmp_path: Path) -> None:
     data = made(problem_of("large/1", ["∀x ∀y ∀z (p(x) → p(x) ∨ p(y) ∧ p(z))"], "q"))
     data["problems"][0]["consistency"]["countermodel"]["domains"]["Entity"] = 1000
-    path = tmp_path / "bundle.json"
-    path.write_bytes(encode(data))
-    found = run(path)
+    found = run_on(tmp_path, data)
     assert (found.returncode, found.stderr) == (3, "")
     assert found.stdout.startswith("$.problems[0].consistency: not checked: more than 10")
     assert "see --steps" in found.stdout
 
 
 def test_more_or_fewer_steps_may_be_allowed(tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    path.write_bytes(encode(uncertain()))
-    assert run(path, "--steps=10").returncode == 3
-    assert run(path, "--steps=10000").returncode == 0
-    assert run(path, "--steps=").returncode == 2
+    for steps, status in (("10", 3), ("10000", 0), ("", 2)):
+        assert run_on(tmp_path, uncertain(), f"--steps={steps}").returncode == status
 
 
 @pytest.mark.parametrize("connective", ["and", "not"])
@@ -145,9 +143,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_what_is_no_bundle_is_told_without_a_traceback(what: str, tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    path.write_bytes(HOSTILE[what].encode(errors="surrogatepass"))
-    found = run(path)
+    found = run_on(tmp_path, HOSTILE[what])
     assert (found.returncode, found.stderr) == (2, "")
     assert found.stdout.startswith("$")
 
@@ -156,9 +152,7 @@ def test_what_is_no_bundle_is_told_without_a_traceback(what: str, tmp_path: Path
 def test_deep_formulas_are_told_without_a_traceback(depth: int, tmp_path: Path) -> None:
     text = encode(examples()).decode()
     deep = '["not", ' * depth + '["top"]' + "]" * depth
-    path = tmp_path / "bundle.json"
-    path.write_text(text.replace('["atom", "on_duty", ["app", "Mara"]]', deep, 1), encoding="utf-8")
-    found = run(path)
+    found = run_on(tmp_path, text.replace('["atom", "on_duty", ["app", "Mara"]]', deep, 1))
     assert found.returncode in (1, 2) and found.stderr == "" and found.stdout.startswith("$")
 
 
@@ -179,26 +173,19 @@ def test_a_result_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    path.write_text('{"format\\u001b[2J": 1}', encoding="utf-8")
-    assert "\x1b" not in run(path).stdout
+    assert "\x1b" not in run_on(tmp_path, '{"format\\u001b[2J": 1}').stdout
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def test_verdicts_on_a_solvers_word_are_told(tmp_path: Path) -> None:
-    data = made(
-        PEOPLE,
-        summary(("s1", ["h5", "h6"], "poet(Bea)", "CONJUNCTION_ELIMINATION")),
-        verifier=Verifier(get_solver("z3")),
-    )
-    path = tmp_path / "bundle.json"
-    path.write_bytes(encode(data))
-    refused = run(path)
+    step = summary(("s1", ["h5", "h6"], "poet(Bea)", "CONJUNCTION_ELIMINATION"))
+    data = made(PEOPLE, step, verifier=Verifier(get_solver("z3")))
+    refused = run_on(tmp_path, data)
     assert refused.returncode == 1
     assert "$.traces[0].actions[0].evidence: 1 verdicts are unsupported" in refused.stdout
-    assert run(path, "--accept-unsupported").returncode == 0
+    assert run_on(tmp_path, data, "--accept-unsupported").returncode == 0
 
 
 def test_what_a_bundle_needs() -> None:
