@@ -10,7 +10,7 @@ from proof_r1_formal.data.english import parse_english
 from proof_r1_formal.data.inflection import plain_form
 from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Term, Var
-from proof_r1_formal.text.equivalence import conjuncts, regrouped
+from proof_r1_formal.text.equivalence import conjuncts, regroup
 from proof_r1_formal.text.show import show
 
 
@@ -36,7 +36,7 @@ def write_english(formula: Formula, *, nouns: frozenset[str] = frozenset(), verb
         said = parse_english(text)
     except ParseError as error:
         raise EnglishError(show(formula), f"{text!r} would not be read: {error.summary}") from None
-    if regrouped(said) is not regrouped(formula):
+    if regroup(said) is not regroup(formula):
         raise EnglishError(show(formula), f"{text!r} would be read as {show(said)}")
     return text
 

@@ -41,7 +41,7 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.kernel.term import Absurd, Line, Proof, Suppose, Witness, renumbered
+from proof_r1_formal.kernel.term import Absurd, Line, Proof, Suppose, Witness, renumber
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.render.smtlib import function_name, predicate_name, sort_name
 
@@ -317,4 +317,4 @@ class _Writer:
         if proof is None:
             raise AletheError(f"no proof was found of the step {what}")
         says = formula_of(shown(proof, premises, clause)[0])
-        return before + renumbered(proof, [number for _, number in given], count + len(before)), says
+        return before + renumber(proof, [number for _, number in given], count + len(before)), says

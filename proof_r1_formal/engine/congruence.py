@@ -103,7 +103,7 @@ class Congruence:
 
 
 @once
-def oriented(equation: Eq) -> tuple[Term, Term]:
+def orient(equation: Eq) -> tuple[Term, Term]:
     """The smaller and the larger side of an equation: by size, and then by text."""
     smaller, larger = sorted(
         (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
@@ -112,13 +112,13 @@ def oriented(equation: Eq) -> tuple[Term, Term]:
 
 
 @lru_cache(maxsize=_SIMPLIFIED)
-def simplified(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
+def simplify(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
     """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
 
     So simplifying comes to an end, and atoms that some equations make equivalent have a common form that those
     equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
     """
-    new, old = oriented(equation)
+    new, old = orient(equation)
     arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
     found: list[Atom | Eq] = []
     for index, argument in enumerate(arguments):

@@ -21,7 +21,7 @@ from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unk
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.text.equivalence import regrouped
+from proof_r1_formal.text.equivalence import regroup
 
 QUESTION: Final = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
@@ -99,7 +99,7 @@ class Oracle:
         self._whose = whose
         self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
 
-    def metered(self, budget: int, whose: str) -> Oracle:
+    def with_budget(self, budget: int, whose: str) -> Oracle:
         """An oracle with the same answers and a budget of its own."""
         return Oracle(self.answers, budget, whose)
 
@@ -149,13 +149,13 @@ class Oracle:
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model?"""
-        return self.supported(self.justify(formulas, BOTTOM))
+        return self.checked_answer(self.justify(formulas, BOTTOM))
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion? An answer without evidence counts as Unknown."""
-        return self.supported(self.ask(dependencies, conclusion))
+        return self.checked_answer(self.ask(dependencies, conclusion))
 
-    def supported(self, confirmed: Confirmed) -> Answer:
+    def checked_answer(self, confirmed: Confirmed) -> Answer:
         """The answer if its evidence was checked, or none was requested; else Unknown."""
         answer = confirmed.answer
         if confirmed.checked or self.evidence == "none" or isinstance(answer, Unknown):
@@ -176,7 +176,7 @@ class Oracle:
             if other is not None:
                 self.charge(2)
                 return _YES if one == other else _NO
-        if first.size == second.size and regrouped(first) is regrouped(second):  # regrouping keeps the size
+        if first.size == second.size and regroup(first) is regroup(second):  # regrouping keeps the size
             return _YES
         if spent is not None:
             return spent
@@ -228,4 +228,4 @@ class Oracle:
         answer = self.equivalent(first, second)
         if first is second or not isinstance(answer, Entailed):
             return answer
-        return self.supported(self.justify((), Iff(first, second)))
+        return self.checked_answer(self.justify((), Iff(first, second)))

@@ -15,7 +15,7 @@ from operator import and_, or_
 from typing import Final, TypeAlias
 
 from proof_r1_formal.engine.budget import BudgetSpentError
-from proof_r1_formal.engine.congruence import oriented, simplified
+from proof_r1_formal.engine.congruence import orient, simplify
 from proof_r1_formal.engine.grounding import Grounding, Signed
 from proof_r1_formal.engine.truth_table import (
     MAX_ATOMS,
@@ -74,9 +74,9 @@ def _instances_of_leibniz(atoms: Mapping[Ground, int], spend: Callable[[int], No
                 having.setdefault(term, {})[atom] = None
         seen = len(known)
         for equation in [atom for atom in known if isinstance(atom, Eq)]:
-            for atom in having.get(oriented(equation)[1], ()):
+            for atom in having.get(orient(equation)[1], ()):
                 spend(_length(atom) // SYMBOLS_PER_FORMULA)
-                for changed in simplified(atom, equation):
+                for changed in simplify(atom, equation):
                     yield Implies(equation, Iff(atom, changed))
 
 

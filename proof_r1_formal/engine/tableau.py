@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 
 from proof_r1_formal.engine.budget import Budget, instance_price
-from proof_r1_formal.engine.congruence import simplified
+from proof_r1_formal.engine.congruence import simplify
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.forced import LEFT, WHOLE, forcing
 from proof_r1_formal.kernel.signature import Signature, ground_terms
@@ -348,6 +348,6 @@ class Tableau:
         self._related.append(atom)
         for equation, other in pairs:
             self._spend()
-            for simpler in simplified(other, equation):
+            for simpler in simplify(other, equation):
                 for law in (Implies(other, simpler), Implies(simpler, other)):
                     self.hold(Signed(Implies(equation, law), True), (), Leibniz(Implies(equation, law)))

@@ -84,7 +84,7 @@ class SignatureBuilder:
         self._sorts: dict[str, None] = {}
         self._collect(self._formulas)
 
-    def extended(self, formula: Formula) -> SignatureBuilder:
+    def extend(self, formula: Formula) -> SignatureBuilder:
         """A copy that knows the symbols of ``formula`` too, or this one if it does already; this one stays as it is.
 
         Raises:

@@ -160,7 +160,7 @@ class Theorem(msgspec.Struct, frozen=True, eq=False, weakref=True):
 # -- proofs as data ---------------------------------------------------------------------------------------------------
 
 
-def renumbered(proof: Proof, premises: Sequence[int], first: int) -> Proof:
+def renumber(proof: Proof, premises: Sequence[int], first: int) -> Proof:
     """The proof with other numbers.
 
     Args:

@@ -33,7 +33,7 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.kernel.term import Eliminate, Proof, renumbered
+from proof_r1_formal.kernel.term import Eliminate, Proof, renumber
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import StepReport, TraceReport
@@ -210,12 +210,12 @@ def _binding(verifier: Verifier, last: Formula, option: Option) -> Proof:
         return proof
     match verifier.oracle.justify((), Iff(last, option.formula)).answer:
         case Entailed(proof) if proof is not None:
-            return (*renumbered(proof, (), 1), Eliminate(len(proof), "right", 0))
+            return (*renumber(proof, (), 1), Eliminate(len(proof), "right", 0))
     raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
 
 
 def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:
-    match verifier.oracle.supported(verifier.oracle.justify(premises, conclusion)):
+    match verifier.oracle.checked_answer(verifier.oracle.justify(premises, conclusion)):
         case Refuted(model) if model is not None:
             return model
         case _:

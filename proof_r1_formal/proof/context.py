@@ -57,7 +57,7 @@ class ProblemContext:
     def uncertain(self, goal: Formula, oracle: Oracle) -> Openness:
         """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
         premises = tuple(self.premises.values())
-        answers = [oracle.supported(oracle.justify(premises, formula)) for formula in (goal, Not(goal))]
+        answers = [oracle.checked_answer(oracle.justify(premises, formula)) for formula in (goal, Not(goal))]
         if any(isinstance(answer, Entailed) for answer in answers):
             return "refuted"
         if all(isinstance(answer, Refuted) and answer.model is not None for answer in answers):

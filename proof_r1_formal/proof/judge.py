@@ -112,7 +112,7 @@ class Judge:
         Which dependency would repair a step? Which rule is it an instance of? Which proof can be shown? No verdict
         depends on the answers.
         """
-        return self.oracle.metered(INQUIRY_STEPS, "inquiry")
+        return self.oracle.with_budget(INQUIRY_STEPS, "inquiry")
 
     def rule_of(self, action: Action) -> Rule | None:
         """The rule that an action names; None if the catalogue does not contain it."""
@@ -141,7 +141,7 @@ class Judge:
         """The result of :meth:`match_rule`, and the price of the check, which has a budget of its own."""
         known = self.rules.find(rule)
         assert known is not None
-        oracle = self.oracle.metered(CHECK_STEPS, "rule check")
+        oracle = self.oracle.with_budget(CHECK_STEPS, "rule check")
         result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
         return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
 

@@ -88,7 +88,7 @@ class VerifierSession:
         """
         self._judge = Judge() if judge is None else judge
         self._context = self._judge.context(problem)
-        self._oracle = self._judge.oracle.metered(TRACE_STEPS, "trace")
+        self._oracle = self._judge.oracle.with_budget(TRACE_STEPS, "trace")
         self._oracle.charge(QUESTION + self._context.contradiction.steps)
         self._checker = StepChecker(self._judge, self._context, self._oracle)
         self._state = State(self._context)

@@ -65,6 +65,6 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
 
 def _write_sorts(formula: Formula, known: SignatureBuilder) -> Formula:
     try:
-        return known.extended(formula).sorted(formula)
+        return known.extend(formula).sorted(formula)
     except SignatureError:
         return formula

@@ -174,7 +174,7 @@ class StepChecker:
             verdict.findings.append(Finding(Code.DUPLICATE_ID, f"id {action.id!r} is already {taken}"))
         if action.formula is not None and Code.SYMBOL_CLASH not in {finding.code for finding in action.findings}:
             try:
-                symbols = symbols.extended(action.formula)
+                symbols = symbols.extend(action.formula)
             except SignatureError as error:
                 verdict.findings.append(Finding(Code.SYMBOL_CLASH, str(error)))
         verdict.schema = not verdict.findings

@@ -27,7 +27,7 @@ from proof_r1_formal.kernel.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.text.equivalence import conjuncts, regrouped
+from proof_r1_formal.text.equivalence import conjuncts, regroup
 
 
 def is_stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:
@@ -108,10 +108,10 @@ def _covers(
 
 def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:
     """The parts without the removed ones, compared up to bound names and regrouping; None if one is not among them."""
-    keys = [regrouped(part) for part in parts]
+    keys = [regroup(part) for part in parts]
     rest = list(parts)
     for formula in removed:
-        key = regrouped(formula)
+        key = regroup(formula)
         if key not in keys:
             return None
         position = keys.index(key)
@@ -125,7 +125,7 @@ def normal_form(formula: Formula) -> Formula:
 
     → becomes ∨, ↔ becomes ¬⊕, and ¬ stands before atoms, equations and ⊕ only; the operands of ⊕ have no ¬ in front.
     """
-    return regrouped(_normal(regrouped(formula), positive=True))
+    return regroup(_normal(regroup(formula), positive=True))
 
 
 def _normal(formula: Formula, *, positive: bool) -> Formula:
@@ -166,5 +166,5 @@ def _sum(formula: Xor | Iff, *, positive: bool) -> Formula:
                 positive = not positive
             case operand:
                 operands.append(_normal(operand, positive=True))
-    whole = reduce(Xor, sorted([regrouped(operand) for operand in operands], key=repr))
+    whole = reduce(Xor, sorted([regroup(operand) for operand in operands], key=repr))
     return whole if positive else Not(whole)

@@ -36,7 +36,7 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import fresh_variable, substitute
-from proof_r1_formal.text.equivalence import operands, regrouped
+from proof_r1_formal.text.equivalence import operands, regroup
 
 MAX_OPERANDS: Final = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -169,4 +169,4 @@ def _close(function: Lambda) -> Formula:
     body = function.body
     for variable in reversed(function.variables):
         body = ForAll(variable, body)
-    return regrouped(body)
+    return regroup(body)

@@ -15,7 +15,7 @@ from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.kernel.signed import signed
 from proof_r1_formal.kernel.syntax import Formula, Var
-from proof_r1_formal.kernel.term import Apply, Line, Proof, Repeat, Theorem, renumbered
+from proof_r1_formal.kernel.term import Apply, Line, Proof, Repeat, Theorem, renumber
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import Schema
 
@@ -58,7 +58,7 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
         proof = search(known, goal, fresh=f"␣{len(lines)}c").proof
         if proof is None or shown(proof, known, goal)[0] != signed(goal):
             return None
-        lines.extend(renumbered(proof, numbers, first))
+        lines.extend(renumber(proof, numbers, first))
         return len(dependencies) + len(lines) - 1
 
     given: list[int] = []

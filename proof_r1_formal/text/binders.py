@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import count
 
 from proof_r1_formal.kernel.syntax import ENTITY, Eq, Exists, ForAll, Formula, Iff, Not, Var
-from proof_r1_formal.text.names import unquoted
+from proof_r1_formal.text.names import unquote
 from proof_r1_formal.text.readings import is_universal
 
 
@@ -79,7 +79,7 @@ def read_binder(text: str) -> Binder:
     plain: type[ForAll] | type[Exists] = ForAll if is_universal(sign) else Exists
     return Binder(
         (exactly_one if sign.endswith("!") else no) if single else plain,
-        tuple([Var(unquoted(name), unquoted(sort) if sort else ENTITY) for name, sort in found]),
+        tuple([Var(unquote(name), unquote(sort) if sort else ENTITY) for name, sort in found]),
         tuple([name for name, _ in found]),
         text[-1] in ".,:。，：",
         sign not in "!?" and found[0][1] is None and any(sort is not None for _, sort in found),

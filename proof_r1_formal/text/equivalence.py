@@ -50,7 +50,7 @@ def operands(formula: Formula, connective: type[And | Or | Xor]) -> tuple[Formul
 
 
 @once
-def regrouped(formula: Formula) -> Formula:
+def regroup(formula: Formula) -> Formula:
     """A representative up to bound names and up to regrouping and reordering of ∧ and of ∨, at every depth.
 
     Operands that repeat stay. The order is that of a text key, so it does not depend on the process.
@@ -73,22 +73,22 @@ def _regroup(formula: Formula) -> Formula:
 
 def surely_equivalent(first: Formula, second: Formula) -> bool:
     """Whether closed formulas differ only in bound names, the grouping of ∧ and ∨, and where quantifiers stand."""
-    return first is second or regrouped(miniscoped(first)) is regrouped(miniscoped(second))
+    return first is second or regroup(miniscope(first)) is regroup(miniscope(second))
 
 
 @once
-def miniscoped(formula: Formula) -> Formula:
+def miniscope(formula: Formula) -> Formula:
     """An equivalent formula in which every quantifier stands as far inside as it can.
 
     A quantifier moves past what its variable does not occur in, and divides where it distributes: ∀ over ∧, ∃ over ∨
     and →. One that binds nothing disappears, because domains are not empty.
     """
     if isinstance(formula, Not):
-        return Not(miniscoped(formula.body))
+        return Not(miniscope(formula.body))
     if isinstance(formula, Binary):
-        return type(formula)(miniscoped(formula.left), miniscoped(formula.right))
+        return type(formula)(miniscope(formula.left), miniscope(formula.right))
     if isinstance(formula, Binder):
-        return _inwards(type(formula), formula.variable, miniscoped(formula.body))
+        return _inwards(type(formula), formula.variable, miniscope(formula.body))
     return formula
 
 

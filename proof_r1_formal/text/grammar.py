@@ -34,7 +34,7 @@ from proof_r1_formal.text.readings import (
 )
 from proof_r1_formal.text.repair import QUOTED, TwoReadingsError, both
 from proof_r1_formal.text.resolver import Resolver
-from proof_r1_formal.text.scopes import INSERTED, bracketed, scopes, such_that
+from proof_r1_formal.text.scopes import INSERTED, bracket, scopes, such_that
 from proof_r1_formal.text.spellings import InvalidTokenError, Tokens, for_lexer, usual
 
 
@@ -96,7 +96,7 @@ def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Fo
         seen.append(ends)
         place = min((index for index, end in ends.items() if seen[0][index] != end), default=0)
         try:
-            tree = _tree(text, "infix", bracketed(tokens, within))
+            tree = _tree(text, "infix", bracket(tokens, within))
             for grouping in convention.implies:
                 resolver = Resolver(text, grouping, convention)
                 formula = resolver.formula(tree)

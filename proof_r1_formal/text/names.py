@@ -25,7 +25,7 @@ _INVISIBLE = frozenset(
 """Marks that nobody sees."""
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """The text, as long, with ``_`` for the combining marks of letters, which ``\\w`` does not match."""
     marks = {char for char in set(text) if category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE}
     chars: list[str] = []
@@ -34,7 +34,7 @@ def unmarked(text: str) -> str:
     return "".join(chars) or text
 
 
-def unquoted(name: str) -> str:
+def unquote(name: str) -> str:
     """The name of a NAME token, which may be written in quotes, or with LaTeX's ``\\_`` and ``_{1}``; in NFC if not."""
     if name[0] == '"':
         return str(json.loads(name))

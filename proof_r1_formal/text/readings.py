@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, unquoted, words_of
+from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, unquote, words_of
 
 if TYPE_CHECKING:
     from lark import Token
@@ -154,7 +154,7 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
     Raises:
         AmbiguousError: there are two plausible readings.
     """
-    bound = {unquoted(written) for scope in scopes.values() for written in scope.variables}
+    bound = {unquote(written) for scope in scopes.values() for written in scope.variables}
     in_list: list[bool] | None = None  # for few formulas only
     for index, token in enumerate(tokens):
         if token.type == "GLUED":
@@ -305,20 +305,20 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
     bound_until: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if token.type in ("NAME", "CALL"):
-            places.setdefault(unquoted(token.value), []).append(index)
+            places.setdefault(unquote(token.value), []).append(index)
         elif index in scopes:
             scope = scopes[index]
-            for name in map(unquoted, scope.variables):
+            for name in map(unquote, scope.variables):
                 if scope.far and scope.written[-1] not in ".,。，" and bound_until.get(name, 0) > index:
                     raise _ambiguous(token, _inner_or_outer(scope, name))
-            for name in map(unquoted, scope.variables):
+            for name in map(unquote, scope.variables):
                 places.setdefault(name, []).append(index)
                 bound_until[name] = max(bound_until.get(name, 0), scope.end)
     for index, scope in scopes.items():
         head = index + 1
         if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":
             name = tokens[head].value
-            found = places[unquoted(name)] if name[0] != '"' else []
+            found = places[unquote(name)] if name[0] != '"' else []
             again = found[bisect_left(found, head + 1) :]
             if tokens[head + 1].type in ("NAME", "_LPAR") and any(
                 place < scope.end and _is_argument(tokens, place) for place in again

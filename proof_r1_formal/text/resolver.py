@@ -48,7 +48,7 @@ from proof_r1_formal.text.names import (
     same_look,
     textbook_atom,
     unclear_symbol,
-    unquoted,
+    unquote,
     unused,
 )
 from proof_r1_formal.text.readings import is_universal
@@ -113,7 +113,7 @@ class Resolver:
         parts: list[Any] = tree.children
         rule = str(tree.data)
         if rule in ("application", "enclosed"):
-            name = unquoted(parts[0].value)
+            name = unquote(parts[0].value)
             if name in scope:
                 raise ParseError(self._text, parts[0].start_pos, f"variable {name!r} is used as a predicate")
             arguments = self._arguments(parts, scope, depth)
@@ -203,7 +203,7 @@ class Resolver:
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
         """Refuse a name of a predicate or function that may be something else."""
         if not head.isascii() and head.value[0] != '"':
-            self._foreign.setdefault(unquoted(head.value), head)
+            self._foreign.setdefault(unquote(head.value), head)
         names = [name for argument in arguments for name in functions_within(argument)]
         of_variable = any(isinstance(argument, Var) for argument in arguments)
         self._refuse(head, unclear_symbol(head.value, names, of_variable=of_variable))
@@ -268,7 +268,7 @@ class Resolver:
             raise ParseError(self._text, _start(tree), "'=' stands between terms; between formulas, write '↔'")
         if tree.data == "truth_word" and not head.value.isalpha():
             raise ParseError(self._text, head.start_pos, f"{head.value!r} is not a term")
-        name = unquoted(head.value)
+        name = unquote(head.value)
         if len(parts) == 1:
             if name in scope:
                 return scope[name]
@@ -289,7 +289,7 @@ def _prefix_variables(binders: Tree[Token]) -> tuple[tuple[Var, ...], tuple[str,
     bindings = [
         [str(each) for each in (part.children if isinstance(part, Tree) else [part])] for part in binders.children
     ]
-    variables = [Var(unquoted(name), unquoted(sort[0]) if sort else ENTITY) for name, *sort in bindings]
+    variables = [Var(unquote(name), unquote(sort[0]) if sort else ENTITY) for name, *sort in bindings]
     return tuple(variables), tuple([name for name, *_ in bindings])
 
 

@@ -15,7 +15,7 @@ from lark import Token
 
 from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Reach
-from proof_r1_formal.text.names import unquoted
+from proof_r1_formal.text.names import unquote
 from proof_r1_formal.text.readings import Scope
 from proof_r1_formal.text.spellings import EQUALITY
 
@@ -33,7 +33,7 @@ def scopes(tokens: Sequence[Token], reach: Reach) -> Mapping[int, Scope]:
     return {i: Scope(tokens[i].value, read_binder(tokens[i].value).written, end, i in far) for i, end in ends.items()}
 
 
-def bracketed(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> Iterator[Token]:
+def bracket(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> Iterator[Token]:
     """The tokens with parentheses around the scopes that are longer than the next complete formula."""
     opened = [0] * (len(tokens) + 1)
     for scope in scopes.values():
@@ -83,7 +83,7 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
     free: dict[str, list[int]] = {}  # where each name stands outside quantifiers that bind it; from the right
     for index in reversed(range(len(tokens))):  # inner and later quantifiers first
         if tokens[index].type == "NAME":
-            free.setdefault(unquoted(tokens[index].value), []).append(index)
+            free.setdefault(unquote(tokens[index].value), []).append(index)
         if tokens[index].type != "BINDER":
             continue
         binder = read_binder(tokens[index].value)

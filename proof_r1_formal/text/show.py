@@ -50,7 +50,7 @@ from proof_r1_formal.text.names import (
     is_textbook_atom,
     latin,
     look,
-    unmarked,
+    strip_marks,
 )
 from proof_r1_formal.text.readings import (
     CONTRACTION,
@@ -224,7 +224,7 @@ def _name(name: str) -> str:
 
 def _is_plain(name: str, pattern: re.Pattern[str]) -> bool:
     """Whether the name reads back as itself without quotes."""
-    return pattern.fullmatch(unmarked(name)) is not None and is_normalized("NFC", name)
+    return pattern.fullmatch(strip_marks(name)) is not None and is_normalized("NFC", name)
 
 
 def _is_simple(name: str) -> bool:

@@ -16,7 +16,7 @@ from lark.lark import PostLex
 
 from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Convention
-from proof_r1_formal.text.names import unmarked
+from proof_r1_formal.text.names import strip_marks
 from proof_r1_formal.text.readings import QUANTIFIER_WORDS, AmbiguousError, is_universal
 
 MAX_TOKENS = 5_000
@@ -53,7 +53,7 @@ def for_lexer(text: str) -> str:
             inside = stripped[len(opens) : -len(closes)]
             text = f"{' ' * (text.index(opens) + len(opens))}{inside}".ljust(len(text))
             break
-    return text if text.isascii() else unmarked(text)
+    return text if text.isascii() else strip_marks(text)
 
 
 class Tokens(PostLex):

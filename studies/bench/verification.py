@@ -64,7 +64,7 @@ class EveryQuestion(Oracle):
     def __init__(self, solver: Solver) -> None:
         super().__init__(Answers(solver, memory=0))
 
-    def metered(self, budget: int, whose: str) -> Oracle:  # noqa: ARG002
+    def with_budget(self, budget: int, whose: str) -> Oracle:  # noqa: ARG002
         """This oracle, which nobody pays and which does not remember what a trace asked."""
         return self
 

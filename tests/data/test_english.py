@@ -17,7 +17,7 @@ from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
-from proof_r1_formal.text.equivalence import regrouped
+from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 
@@ -84,7 +84,7 @@ def test_any_formula_is_written_right_or_refused(formula: Formula, nouns: set[st
         assert error.problem
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
     else:
-        assert regrouped(parse_english(text)) is regrouped(formula)
+        assert regroup(parse_english(text)) is regroup(formula)
 
 
 _WORDS = (

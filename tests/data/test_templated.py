@@ -17,7 +17,7 @@ from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.text.equivalence import regrouped
+from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.show import show
 from tests.data.files import write
 
@@ -152,7 +152,7 @@ def test_every_sentence_is_read_and_can_be_written(shared_data: Path, name: str,
     assert not any(problem.notes or problem.answer is None for problem in found.values())
     told = {premise.formula for problem in found.values() for premise in problem.premises}
     for formula in told:
-        assert regrouped(parse_english(write_english(formula))) is regrouped(formula)
+        assert regroup(parse_english(write_english(formula))) is regroup(formula)
 
 
 @pytest.mark.shared

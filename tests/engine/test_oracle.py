@@ -49,7 +49,7 @@ def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: t
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:
     query = question("P(a) ∧ Q(a); R(a) ⊢ Q(a)")  # 3 + 1 + 1 subformulas
-    metered = TABLES.metered(3, "test")
+    metered = TABLES.with_budget(3, "test")
     assert [type(metered.follows(query.dependencies, query.conclusion)) for _ in range(3)] == [
         Entailed,
         Entailed,

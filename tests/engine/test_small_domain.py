@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.engine import propositional
-from proof_r1_formal.engine.congruence import simplified
+from proof_r1_formal.engine.congruence import simplify
 from proof_r1_formal.engine.finite import refuted_in_small_domain
 from proof_r1_formal.kernel.answer import Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
@@ -120,9 +120,9 @@ def test_applying_equations_to_long_atoms_is_paid(constants: int, monkeypatch: p
     def counted(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
         nonlocal changed
         changed += sum(1 for _ in terms(atom))
-        return simplified(atom, equation)
+        return simplify(atom, equation)
 
-    monkeypatch.setattr(propositional, "simplified", counted)
+    monkeypatch.setattr(propositional, "simplify", counted)
     long = f"q({', '.join(f'c{number}' for number in range(constants))})"
     answer = SOLVER.decide(ask("∀x (x = a ∨ p(a, x))", long, "r(a)"))
     assert 0 < changed <= 16 * answer.steps

@@ -25,7 +25,7 @@ from proof_r1_formal.kernel.term import (
     Theorem,
     Truth,
     Witness,
-    renumbered,
+    renumber,
 )
 from proof_r1_formal.text.parse import parse_formula as f
 
@@ -93,7 +93,7 @@ EVERY_LINE: Proof = (
 
 def test_numbers_of_premises_and_of_lines() -> None:
     """Of three premises, the second takes the place of the first, and lines begin at 7 in place of 3."""
-    assert renumbered(EVERY_LINE, (1, 4, 0), 7) == (
+    assert renumber(EVERY_LINE, (1, 4, 0), 7) == (
         Repeat(1),
         Eliminate(4, "left", 0),
         Eliminate(4, "right"),
@@ -111,12 +111,12 @@ def test_numbers_of_premises_and_of_lines() -> None:
 
 
 def test_lines_may_get_smaller_numbers() -> None:
-    assert renumbered((Repeat(0), Repeat(2), Repeat(3)), (1, 0), 0) == (Repeat(1), Repeat(0), Repeat(1))
+    assert renumber((Repeat(0), Repeat(2), Repeat(3)), (1, 0), 0) == (Repeat(1), Repeat(0), Repeat(1))
 
 
 def test_a_proof_of_other_premises_in_another_order_is_accepted() -> None:
     premises: tuple[Formula, ...] = (f("p → q"), f("p"))
     proof: Proof = (Eliminate(0, "right", 1),)
     assert check(proof, premises, f("q")) == {0, 1}
-    moved = renumbered(proof, (2, 1), 3)
+    moved = renumber(proof, (2, 1), 3)
     assert check(moved, (f("r"), f("p"), f("p → q")), f("q")) == {1, 2}

@@ -44,7 +44,7 @@ from proof_r1_formal.kernel.syntax import (
 )
 from proof_r1_formal.kernel.transform import alpha_equivalent, alpha_normal, subformulas, substitute
 from proof_r1_formal.testing import strategies
-from proof_r1_formal.text.equivalence import operands, regrouped
+from proof_r1_formal.text.equivalence import operands, regroup
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from tests.names import unmangle
@@ -110,7 +110,7 @@ def test_truth_tables() -> None:
 @given(FORMULAS, STRUCTURES)
 def test_normal_forms_mean_the_same(formula: Formula, structure: Structure) -> None:
     value = evaluate(formula, structure)
-    assert evaluate(regrouped(formula), structure) == value
+    assert evaluate(regroup(formula), structure) == value
     assert evaluate(alpha_normal(formula), structure) == value
 
 
@@ -143,7 +143,7 @@ def test_regrouping_keeps_the_representative(formula: Formula, rng: random.Rando
             case _:
                 return type(part)(scrambled(part.left), scrambled(part.right))
 
-    assert regrouped(scrambled(formula)) is regrouped(formula)
+    assert regroup(scrambled(formula)) is regroup(formula)
 
 
 def test_substitution_does_not_capture() -> None:
@@ -258,8 +258,8 @@ def test_extending_a_builder_leaves_it_as_it_was() -> None:
     builder = SignatureBuilder([parse_formula("P(a)")])
     before = builder.signature()
     with pytest.raises(SignatureError):
-        builder.extended(parse_formula("Q(b) ∧ P(a, b)"))
-    assert builder.extended(parse_formula("Q(b)")).signature().predicates.keys() == {"P", "Q"}
+        builder.extend(parse_formula("Q(b) ∧ P(a, b)"))
+    assert builder.extend(parse_formula("Q(b)")).signature().predicates.keys() == {"P", "Q"}
     assert builder.signature() == before
 
 

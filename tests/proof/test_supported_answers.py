@@ -123,7 +123,7 @@ def test_reports_say_where_no_evidence_was_checked(level: str, words: str) -> No
 
 
 def test_a_question_that_is_asked_twice_is_charged_once() -> None:
-    metered = Verifier().oracle.metered(10_000, "test")
+    metered = Verifier().oracle.with_budget(10_000, "test")
     question = ((parse_formula("∀x P(x)"),), parse_formula("P(a)"))
     first = metered.justify(*question)
     price = metered.charged

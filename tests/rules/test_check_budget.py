@@ -194,7 +194,7 @@ def test_the_search_for_stated_premises_is_charged() -> None:
     assert all(isinstance(result, Match) for result in results[enough:])
     charged = []
     for budget in (enough, CHECK_BUDGET):
-        metered = ORACLE.metered(CHECK_BUDGET, "test")
+        metered = ORACLE.with_budget(CHECK_BUDGET, "test")
         check_rule(rule, dependencies, goal, metered, budget=budget)
         charged.append(metered.charged)
     assert charged[0] < charged[1]

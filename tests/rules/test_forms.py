@@ -6,7 +6,7 @@ import pytest
 
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.forms import conjunctive_parts, covers, is_stated, normal_form
-from proof_r1_formal.text.equivalence import regrouped
+from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.parse import parse_formula
 
 STATED = [
@@ -102,7 +102,7 @@ def test_covering_conjuncts_ignore_names_and_grouping() -> None:
     ],
 )
 def test_normal_forms(formula: str, normal: str) -> None:
-    assert normal_form(parse_formula(formula)) is regrouped(parse_formula(normal))
+    assert normal_form(parse_formula(formula)) is regroup(parse_formula(normal))
 
 
 @pytest.mark.parametrize(
