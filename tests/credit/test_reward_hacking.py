@@ -1,8 +1,8 @@
 """Ways of earning more for the same proof, measured with the real verifier and the real credit.
 
-An attack stands in place of an honest rollout of the group of ``testing.reward_search``. What it earns in all, over all
+An attack stands in place of an honest rollout of the group of ``studies.reward_search``. What it earns in all, over all
 its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds these
-attacks: run this file to print it. ``testing.reward_search`` finds more.
+attacks: run this file to print it. ``studies.reward_search`` finds more.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import FOLIO, ReferenceStep
+from proof_r1_formal import ReferenceStep
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName
-from proof_r1_formal.testing import reward_search
-from proof_r1_formal.testing.reward_edits import Draft, edits
-from proof_r1_formal.testing.reward_search import (
+from studies import reward_search
+from studies.reward_edits import Draft, edits, step
+from studies.reward_search import (
     ANSWER,
     CLEVER,
     EITHER,
     GROUP,
     HONEST,
     LEAP,
-    PROBLEM,
     READS,
     TOLERANCE,
     WRONG_ANSWER,
@@ -37,7 +36,6 @@ from proof_r1_formal.testing.reward_search import (
     first_batch,
     gain,
     improves,
-    step,
     uneven,
     verified,
 )
@@ -84,9 +82,7 @@ def either_steps(count: int) -> tuple[ReferenceStep, ...]:
 
 def both_steps() -> tuple[ReferenceStep, ...]:
     """Twenty true and useless steps, each a conjunction of other premises."""
-    (padded,) = [
-        draft.steps for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO) if draft.edits == ("20 × ∧ at the end",)
-    ]
+    (padded,) = [draft.steps for draft in edits(HONEST[Kind.RIGHT]) if draft.edits == ("20 × ∧ at the end",)]
     return padded[len(HONEST[Kind.RIGHT].steps) :]
 
 
