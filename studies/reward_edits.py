@@ -28,7 +28,7 @@ from proof_r1_formal import (
 from proof_r1_formal.kernel.syntax import ForAll, Not, Or, Xor, conjunction
 from proof_r1_formal.kernel.transform import constants, instantiate
 from proof_r1_formal.proof.trajectory import summary
-from proof_r1_formal.testing.generate import numbered
+from proof_r1_formal.testing.formulas import numbered
 from proof_r1_formal.testing.mutations import insert_steps, known, replace_step, rewire
 
 PREMISES = {

@@ -26,8 +26,8 @@ from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
 from proof_r1_formal.testing.attack import Attack, ProofFindings
-from proof_r1_formal.testing.search import F, Search, total
-from proof_r1_formal.testing.soundness import Harness, Reproducible, StepFindings, reproducer_paths, write_reproducers
+from proof_r1_formal.testing.search import F, Failure, Search, reproducer_paths, total, write_reproducers
+from proof_r1_formal.testing.soundness import Harness, StepFindings
 
 SHOWN = 10
 """How many failures are shown; the file contains all of them."""
@@ -67,7 +67,7 @@ def soundness(
     _show_steps(found, f"Soundness of {rules} on {solver}")
     _show_answers(answered)
     _show_proofs(forged)
-    failures: list[Reproducible] = [*found.failures, *answered.failures]
+    failures: list[Failure] = [*found.failures, *answered.failures]
     if out is not None:
         counts = {"examples": examples, "answers": answers, "proofs": proofs}
         settings = {**counts, "seed": seed, "rules": rules, "solver": solver}
@@ -97,23 +97,25 @@ def _show_steps(found: StepFindings, title: str) -> None:
     write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
     if found.certified:
         write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
-    for failure in found.failures[:SHOWN]:
-        write(f"{failure.problem} ({failure.kind})")
-        write(f"  {failure.rule}: {'; '.join(failure.dependencies)} ⊢ {failure.conclusion}")
+    _show_failures(found.failures)
 
 
 def _show_answers(answered: AnswerFindings) -> None:
     _show_kinds(("Answers", "kind", "traces", "verified"), answered.examples, answered.verified)
     results = ", ".join(f"{count} {result}" for result, count in sorted(answered.rechecked.items()))
     write(f"Z3 on the verified answers: {results}")
-    for failure in answered.failures[:SHOWN]:
+    _show_failures(answered.failures)
+
+
+def _show_failures(failures: list[Failure]) -> None:
+    for failure in failures[:SHOWN]:
         write(f"{failure.fault} ({failure.kind})")
-        write(f"  {failure.completion}")
+        write(f"  {failure.problem}\n  {failure.completion}")
 
 
 def _show_proofs(forged: ProofFindings) -> None:
     _show_kinds(("Forged proofs", "last line", "proofs", "accepted"), forged.examples, forged.accepted)
     write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))
     for failure in forged.failures[:SHOWN]:
-        write(failure.problem)
+        write(failure.fault)
         write(f"  {failure.proof}, {failure.premises}, {failure.conclusion}")

@@ -67,7 +67,7 @@ class NearMiss:
 
 
 def near_misses(
-    problem: Problem, proof: Proof, verifier: Verifier, *, flaws: Collection[Flaw] = tuple(Flaw), seed: int = 0
+    problem: Problem, proof: Proof, verifier: Verifier, *, flaws: Collection[Flaw] = tuple(FAILURES), seed: int = 0
 ) -> Iterator[NearMiss]:
     """At most one near miss of each kind; kinds that are impossible for the proof are left out.
 
@@ -75,10 +75,10 @@ def near_misses(
         problem: of the proof.
         proof: that passes all checks, the terminal step included.
         verifier: checks that a change has the intended effect.
-        flaws: the requested kinds.
+        flaws: the requested kinds, of those in ``FAILURES``.
         seed: of the random choices.
     """
-    for flaw in Flaw:
+    for flaw in FAILURES:
         if flaw in flaws:
             choices = list(_changes(problem, proof, flaw, verifier.rules))
             Random(f"{seed} {flaw.name} {problem.id}").shuffle(choices)

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 import msgspec
 
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.native import from_json, to_json
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.solver import Limits
@@ -39,32 +38,11 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.testing.search import Findings, Search
+from proof_r1_formal.testing.search import Failure, Findings, Search
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.text.parse import parse_formula
 
 _LIMITS = Limits(steps=200_000)
-
-
-class AnswerFailure(msgspec.Struct, frozen=True):
-    """A trace on which the library is wrong.
-
-    Attributes:
-        fault: what is wrong.
-        kind: how the trace was made.
-        problem: its record in JSON.
-        completion: the text.
-    """
-
-    fault: str
-    kind: str
-    problem: str
-    completion: str
-
-    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
-        """The problem, under this id, and the completion, to be verified again."""
-        problem = replace(from_json(self.problem), id=problem_id)
-        return problem, Completion(problem_id=problem_id, completion=self.completion)
 
 
 class AnswerFindings(Findings):
@@ -80,7 +58,7 @@ class AnswerFindings(Findings):
     verified: Counter[str] = msgspec.field(default_factory=Counter)
     rechecked: Counter[str] = msgspec.field(default_factory=Counter)
     reasons: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: list[AnswerFailure] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -135,7 +113,7 @@ def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> 
             faults.append("an honest answer is not verified")
     for fault in faults:
         record = to_json(drawn.problem)
-        findings.failures.append(AnswerFailure(fault, drawn.kind, record, drawn.completion))
+        findings.failures.append(Failure(fault, drawn.kind, record, drawn.completion))
 
 
 def _contradictions(report: TraceReport) -> Iterator[str]:
@@ -152,8 +130,8 @@ def _contradictions(report: TraceReport) -> Iterator[str]:
 
 def _questions(problem: Problem, report: TraceReport) -> tuple[list[str], bool]:
     """What Z3 refutes about a verified answer, and whether something stayed unknown."""
-    option, last = problem.option(report.answer), report.actions[-1]
-    if option is None or last.id != option.id or last.conclusion is None:
+    option, last = problem.option(report.answer), report.actions[-1] if report.actions else None
+    if option is None or last is None or last.id != option.id or last.conclusion is None:
         return ["the answer is verified, and the last action does not name it"], False
     refuted, unknown = [], False
     for query, entailed, fault in _asked(problem, option, last.conclusion):

@@ -34,7 +34,7 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
 from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.testing.generate import mapped
+from proof_r1_formal.testing.formulas import mapped
 from proof_r1_formal.testing.search import Findings, Search
 
 LIMITS = Limits(steps=400_000, seconds=10.0)
@@ -46,15 +46,15 @@ SecondChecker: TypeAlias = Callable[[Forgery], str]
 """Why a proof does not hold; empty if it does. The proof applies no theorem."""
 
 
-class Failure(msgspec.Struct, frozen=True):
+class AcceptedForgery(msgspec.Struct, frozen=True):
     """An accepted proof that should not be, as Python expressions.
 
     Attributes:
-        problem: what is wrong.
+        fault: what is wrong.
         proof, premises, conclusion: the forgery.
     """
 
-    problem: str
+    fault: str
     proof: str
     premises: str
     conclusion: str
@@ -72,7 +72,7 @@ class ProofFindings(Findings):
 
     accepted: Counter[str] = msgspec.field(default_factory=Counter)
     outcomes: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: list[Failure] = msgspec.field(default_factory=list)
+    failures: list[AcceptedForgery] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def _try(forgery: Forgery, findings: ProofFindings) -> None:
         findings.failures.append(_failure(f"accepted, but not by the second checker: {refusal}", forgery))
 
 
-def _failure(problem: str, forgery: Forgery) -> Failure:
-    return Failure(problem, *map(repr, forgery))
+def _failure(fault: str, forgery: Forgery) -> AcceptedForgery:
+    return AcceptedForgery(fault, *map(repr, forgery))
 
 
 # -- Z3 ---------------------------------------------------------------------------------------------------------------

@@ -44,9 +44,9 @@ from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
-from proof_r1_formal.testing.generate import numbered
+from proof_r1_formal.testing.formulas import numbered, structure
 from proof_r1_formal.testing.mutations import Step
-from proof_r1_formal.testing.strategies import formulas, signatures, structure_of, structures, terms
+from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
 from proof_r1_formal.text.show import show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
@@ -389,5 +389,4 @@ def _completions(recipe: _Recipe, substitution: Mapping[str, Lambda | Term]) -> 
 def _various(signature: Signature, *, number: int = 30) -> list[Structure]:
     """Structures of one to three elements, always the same ones."""
     random = Random(0)
-    sizes = [dict.fromkeys(signature.sorts, index % 3 + 1) for index in range(number)]
-    return [structure_of(signature, domains, lambda: random.random() < 0.5, random.randrange) for domains in sizes]
+    return [structure(random, signature, dict.fromkeys(signature.sorts, index % 3 + 1)) for index in range(number)]

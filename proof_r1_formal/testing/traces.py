@@ -20,7 +20,8 @@ from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, No
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.testing.generate import Chain, Generator, numbered
+from proof_r1_formal.testing.formulas import numbered
+from proof_r1_formal.testing.generate import Chain, Generator
 from proof_r1_formal.testing.mutations import Flaw, flawed, insert_steps, known, replace_step
 from proof_r1_formal.text.show import show
 
@@ -66,7 +67,7 @@ class TraceGenerator:
         kind = source.choices(list(Kind), (3, 3, 6))[0]
         if kind is Kind.ADVERSARIAL and source.random() < 0.25:
             query = self._generator.query()
-            proof = Chain((*query.dependencies, self._generator.formula()), ())
+            proof = Chain((*query.dependencies, self._generator.small_formula()), ())
             goal: Formula = query.conclusion
         else:
             proof = self._proof()
@@ -105,7 +106,7 @@ class TraceGenerator:
         """One fault in one action; it may do no harm."""
         source, index = self._source, self._source.randrange(len(steps))
         step, other = steps[index], source.randrange(len(steps))
-        match source.randrange(10):
+        match source.randrange(8):
             case 0:
                 return replace_step(steps, index)
             case 1:
@@ -114,10 +115,6 @@ class TraceGenerator:
                 step = replace(step, dependencies=self._some(step.dependencies, source.randrange(3)))
             case 3:
                 step = replace(step, conclusion=show(self._generator.changed(self._formula(problem))))
-            case 4:
-                step = replace(step, conclusion=f"{step.conclusion} ∨ {show(self._formula(problem))}")
-            case 5:
-                step = replace(step, id=source.choice(known(problem, steps)))
             case _:
                 choices = list(flawed(problem, steps, index, source.choice(list(Flaw)), self._rules))
                 return source.choice(choices) if choices else steps
@@ -160,7 +157,7 @@ class TraceGenerator:
     def _choices(self, premises: Sequence[Formula], goal: Formula) -> Problem:
         """A problem whose options have formulas of their own; two may be the same, and any may be called Uncertain."""
         source, generator = self._source, self._generator
-        formulas = [goal, Not(goal), generator.formula(), generator.changed(goal)]
+        formulas = [goal, Not(goal), generator.small_formula(), generator.changed(goal)]
         labels = source.sample(("A", "B", "True", "False", "Uncertain"), 3)
         options = tuple([Option(f"o{n}", label, source.choice(formulas)) for n, label in enumerate(labels, 1)])
         return Problem("drawn/1", numbered(premises), options, source.choice([None, "o1", "o2", "o3"]))
@@ -237,7 +234,7 @@ class TraceGenerator:
 
     def _formula(self, problem: Problem) -> Formula:
         """A formula of the problem, or a new one over its symbols."""
-        return self._source.choice((*problem.formulas(), self._generator.formula()))
+        return self._source.choice((*problem.formulas(), self._generator.small_formula()))
 
 
 def _problem(premises: Sequence[Formula], goal: Formula) -> Problem:

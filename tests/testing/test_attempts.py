@@ -28,7 +28,8 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule, Schema
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import completions, layouts
-from proof_r1_formal.testing.corruptions import Corrupted, Corruption, corrupted_attempts
+from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import hostile_names, schemata, signatures
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
@@ -70,12 +71,12 @@ def test_any_symbols_will_do(attempt: Attempt) -> None:
     assert [step.signal for step in report.actions] == [1.0] * len(attempt.steps)
 
 
-@pytest.mark.parametrize("corruption", Corruption)
-def test_every_corruption_can_be_asked_for(corruption: Corruption) -> None:
-    @given(corrupted_attempts(catalogue=FOLIO, corruptions=[corruption]))
+@pytest.mark.parametrize("corruption", Flaw)
+def test_every_corruption_can_be_asked_for(corruption: Flaw) -> None:
+    @given(corrupted_attempts(catalogue=FOLIO, flaws=[corruption]))
     @settings(max_examples=5, suppress_health_check=list(HealthCheck))
     def changes_something(corrupted: Corrupted) -> None:
-        assert corrupted.corruption is corruption
+        assert corrupted.flaw is corruption
         assert corruption.name in repr(corrupted)
         original = corrupted.original
         assert (corrupted.problem, corrupted.completion) != (original.problem, original.completion)

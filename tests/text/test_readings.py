@@ -35,7 +35,7 @@ PLAIN = ("P", "Q", "R", "likes", "tom", "ann", "f")
 def formulas_of(symbols: tuple[str, ...], *, variables: tuple[str, ...], max_size: int) -> st.SearchStrategy[Formula]:
     """Formulas whose symbols have these names."""
     return signatures(symbols=st.sampled_from(symbols), max_sorts=1).flatmap(
-        lambda drawn: formulas(drawn, variables=st.sampled_from(variables), max_size=max_size)
+        lambda drawn: formulas(drawn, variables=variables, max_size=max_size)
     )
 
 
