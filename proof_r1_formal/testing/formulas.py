@@ -96,6 +96,8 @@ class Formulas:
         vocabulary: may be exchanged between two formulas.
     """
 
+    compounds: tuple[str, ...] = ("not", "quantified", "quantified", "binary", "binary", "binary")
+    """Kinds of formulas with parts, each as often as it is here."""
     shadowing = False
     """Whether a variable stays in scope within a quantifier with a variable of its name."""
 
@@ -130,7 +132,7 @@ class Formulas:
         source = self.source
         if size < 2:
             return self._part(scope)
-        match source.choice(_COMPOUND if size > 2 else _COMPOUND[:3]):
+        match source.choice([kind for kind in self.compounds if size > 2 or kind != "binary"]):
             case "not":
                 return Not(self.formula(size - 1, scope))
             case "quantified":
@@ -156,7 +158,6 @@ class Formulas:
 
 
 _TRUTH: tuple[Formula, ...] = (TOP, BOTTOM)
-_COMPOUND = ("not", "quantified", "quantified", "binary", "binary", "binary")
 
 
 def structure(source: Source, signature: Signature, domains: Mapping[str, int]) -> Structure:

@@ -49,6 +49,8 @@ class Generator(Formulas):
         size: about how many connectives, quantifiers and atoms the drawn formulas have at most.
     """
 
+    compounds = ("not", "not", "not", "quantified", "quantified", *["binary"] * 4)  # quantifiers make questions hard
+
     def __init__(self, source: Random, *, size: int = 8) -> None:
         super().__init__(source, _vocabulary(source))
         self._source = source
