@@ -253,14 +253,14 @@ class _Draft:
         trees = self._trees(grower, proved)
         if not trees:
             return None
-        leaves = [
-            leaf.formula
-            for tree in trees
-            for leaf in (without_a_link(tree, source) if self._answer == UNCERTAIN else tree.leaves())
-        ]
-        kept = list(dict.fromkeys(leaves))
-        whole = {leaf.formula for tree in trees for leaf in tree.leaves()}
-        missing = len(whole) - len(kept)  # problems without a proof are not to be known by their size
+        whole = [leaf for tree in trees for leaf in tree.leaves()]
+        leaves = (
+            [leaf for tree in trees for leaf in without_a_link(tree, source)] if self._answer == UNCERTAIN else whole
+        )
+        kept = list(dict.fromkeys([leaf.formula for leaf in leaves]))
+        missing = len({leaf.formula for leaf in whole}) - len(
+            kept
+        )  # problems without a proof are not to be known by their size
         taken = {node.formula for tree in trees for node in tree.nodes()}
         distracting = Distractors(trees[0], person, others, grower, source).draw(self._distractors + missing, taken)
         formulas = list(dict.fromkeys([*kept, *distracting]))
@@ -313,8 +313,7 @@ class _Draft:
     def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
         writer = Writer(self._settings.vocabulary, source)
         premises = [
-            Premise(f"h{number}", formula, show(formula), writer.sentence(formula))
-            for number, formula in enumerate(formulas, 1)
+            Premise(f"h{n}", formula, show(formula), writer.sentence(formula)) for n, formula in enumerate(formulas, 1)
         ]
         return Problem(
             id=f"{self._settings.system}-{self._settings.seed}/{self._index}",

@@ -201,11 +201,14 @@ def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
 
 
 def letters(
-    patterns: Iterable[Formula], body: Callable[[str, tuple[Var, ...]], Formula], term: Callable[[], Term]
+    patterns: Iterable[Formula],
+    body: Callable[[str, tuple[Var, ...]], Formula],
+    term: Callable[[], Term],
+    sort: str = ENTITY,
 ) -> dict[str, Lambda | Term]:
-    """Something for each letter of the patterns: a body with free variables for its arguments, or a term."""
+    """Something for each letter of the patterns: a body with free variables of a sort for its arguments, or a term."""
     values: dict[str, Lambda | Term] = {}
     for name, (kind, arity) in dict.fromkeys(use for pattern in patterns for use in symbols(pattern).uses):
-        holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
+        holes = tuple([Var(f"␣h{number}", sort) for number in range(arity)])
         values[name] = Lambda(holes, body(name, holes)) if kind == "predicate" else term()
     return values

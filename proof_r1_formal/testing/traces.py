@@ -76,13 +76,9 @@ class TraceGenerator:
         steps = tuple([ReferenceStep(s.id, s.dependencies, show(s.conclusion), s.rule) for s in proof.steps])
         if steps:
             steps = self._bound(steps, problem)
-        match kind:
-            case Kind.HONEST:
-                return DrawnTrace(kind, problem, summary(steps))
-            case Kind.CORRUPTED:
-                return DrawnTrace(kind, problem, summary(self._corrupted(steps, problem)))
-            case Kind.ADVERSARIAL:
-                return self._attack(problem, goal, steps)
+        if kind is Kind.ADVERSARIAL:
+            return self._attack(problem, goal, steps)
+        return DrawnTrace(kind, problem, summary(steps if kind is Kind.HONEST else self._corrupted(steps, problem)))
 
     def _proof(self) -> Chain:
         """A proof, mostly from premises that do not contradict each other."""
@@ -182,14 +178,9 @@ class TraceGenerator:
         answer = problem.option(problem.answer)
         option = source.choice(problem.options) if answer is None or source.random() < 0.6 else answer
         stated = steps[-1].conclusion if steps and source.random() < 0.2 else self._statement(option, problem)
-        names = source.choice(
-            (
-                (),
-                tuple([step.id for step in steps[-1:]]),
-                tuple(known(problem, ()))[:MAX_DEPENDENCIES],
-                self._some([*known(problem, steps), option.id, "nothing"], source.randrange(5)),
-            )
-        )
+        last, premises = tuple([step.id for step in steps[-1:]]), tuple(known(problem, ()))[:MAX_DEPENDENCIES]
+        some = self._some([*known(problem, steps), option.id, "nothing"], source.randrange(5))
+        names = source.choice(((), last, premises, some))
         name = option.id if source.random() < 0.9 else source.choice(["goal", "s1", option.id.upper(), f"{option.id} "])
         return ReferenceStep(name, names, stated, GOAL_BINDING if source.random() < 0.5 else source.choice(self._names))
 
@@ -197,13 +188,7 @@ class TraceGenerator:
         """What the last action states: the option's formula, the same in other words, or something else."""
         source, formula = self._source, option.formula
         other = self._formula(problem)
-        same = (
-            formula,
-            Not(Not(formula)),
-            And(formula, Or(formula, other)),
-            Xor(formula, BOTTOM),
-            Implies(TOP, formula),
-        )
+        same = formula, Not(Not(formula)), And(formula, Or(formula, other)), Xor(formula, BOTTOM), Implies(TOP, formula)
         if source.random() < 0.5:
             return show(source.choice(same), source.choice(("unicode", "ascii", "prefix")))
         others = (TOP, BOTTOM, Not(formula), other, Or(formula, other), Or(formula, Not(formula)), And(other, formula))
@@ -211,21 +196,16 @@ class TraceGenerator:
 
     def _text(self, steps: Steps) -> str:
         """The completion; sometimes with a draft, a second summary or a repeated key, or truncated."""
-        source, text = self._source, summary(steps)
-        draft = summary(steps[:-1] or steps)
-        match source.randrange(16):
-            case 0:
-                return f"<think>{draft}</think>{text}"
-            case 1:
-                return f"{text}{draft}"
-            case 2:
-                return f"{draft}{text}"
-            case 3:
-                return text.replace('"conclusion":', '"conclusion": "⊤", "conclusion":', 1)
-            case 4:
-                return text[: source.randrange(len(text))]
-            case _:
-                return text
+        source, text, draft = self._source, summary(steps), summary(steps[:-1] or steps)
+        repeated = text.replace('"conclusion":', '"conclusion": "⊤", "conclusion":', 1)
+        odd = (
+            f"<think>{draft}</think>{text}",
+            f"{text}{draft}",
+            f"{draft}{text}",
+            repeated,
+            text[: source.randrange(len(text))],
+        )
+        return source.choice(odd) if source.random() < 0.3 else text
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
