@@ -46,19 +46,13 @@ _LIMITS = Limits(steps=200_000)
 
 
 class AnswerFindings(Findings):
-    """The results of some traces.
+    """The results of some traces; accepted are those whose answer is verified. Outcomes: confirmed or unknown, by Z3.
 
     Attributes:
-        verified: number of traces whose answer is verified, by kind.
-        rechecked: verified answers by the result of Z3: confirmed, or unknown.
         reasons: why the others are not verified, by code; an answer may have several.
-        failures: traces on which the library is wrong.
     """
 
-    verified: Counter[str] = msgspec.field(default_factory=Counter)
-    rechecked: Counter[str] = msgspec.field(default_factory=Counter)
     reasons: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -101,10 +95,10 @@ def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> 
     findings.examples[drawn.kind] += 1
     faults = list(_contradictions(report))
     if report.verified:
-        findings.verified[drawn.kind] += 1
+        findings.accepted[drawn.kind] += 1
         refuted, unknown = _questions(drawn.problem, report)
         faults += refuted
-        findings.rechecked["unknown" if unknown else "confirmed" if not refuted else "refuted"] += 1
+        findings.outcomes["unknown" if unknown else "confirmed" if not refuted else "refuted"] += 1
     else:
         codes = {finding.code for finding in report.findings}
         findings.reasons.update(codes)

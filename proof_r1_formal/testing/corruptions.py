@@ -1,13 +1,15 @@
-"""Hypothesis strategy for attempts with one named flaw.
+"""Hypothesis strategies for attempts with one named flaw, and for completions: other layouts, and valid to garbage.
 
-In: a strategy for attempts. Out: :class:`Corrupted`, an attempt with the flaw, and what it was made of.
+In: a strategy for attempts. Out: :class:`Corrupted`, an attempt with the flaw, and what it was made of; texts.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import get_args
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.testing.attempts import Attempt, Json, completion_of, valid_attempts
 from proof_r1_formal.testing.mutations import Flaw, converse, flawed, replace_step
+from proof_r1_formal.text.show import Notation
 
 FINDINGS: Mapping[Flaw, Code] = MappingProxyType({one: one.finding for one in Flaw if one.finding})
 """The finding of the corrupted action, given sound rules. Flaws that may be harmless are not listed."""
@@ -139,3 +142,43 @@ def _other_records(record: dict[str, Json], flaw: Flaw) -> Iterator[Json]:
             yield from [record | {"dependencies": value} for value in (*wrong[:3], "h1", {})]
         case Flaw.NOT_AN_OBJECT:
             yield from [None, 1, "s1", list(record.values())]
+
+
+# -- completions ------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def layouts(draw: DrawFn, attempt: Attempt) -> str:
+    """Other ways of writing the same actions: thoughts, a fence, white space, order of fields, escapes, notations."""
+    notation = draw(st.sampled_from(get_args(Notation)))
+    order = draw(st.permutations(FIELDS))
+    records = [{field: step.record(notation)[field] for field in order} for step in attempt.steps]
+    body = json.dumps(records, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from((None, 1, "\t"))))
+    body = draw(st.sampled_from(("{}", "\n{}\r\n", "```json\n{}\n```", "\n```\n{}```"))).format(body)
+    thoughts = ("", "So:\n", "<think>P?</think>", "<think><summary>[]</summary></think>\n", "</think>")
+    before, after = draw(st.sampled_from(thoughts)), draw(st.sampled_from(("", "\n", " That is all.")))
+    return f"{before}<summary>{body}</summary>{after}"
+
+
+def completions(catalogue: Catalogue = TRAIN) -> SearchStrategy[str]:
+    """Completions from valid to garbage: other JSON, tags in any order, any text."""
+    valid = valid_attempts(catalogue)
+    json_values: SearchStrategy[Json] = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS) | st.text(), inner),
+        max_leaves=8,
+    )
+    pieces = ("<summary>", "</summary>", "<think>", "</think>", "[", "]", "{", "}", '"id"', '"', ":", ",", "```", "\n")
+    return st.one_of(
+        valid.flatmap(layouts),
+        corrupted_attempts(valid, catalogue=catalogue).map(lambda corrupted: corrupted.completion),
+        st.lists(json_values, max_size=4).map(completion_of),
+        json_values.map(lambda value: f"<summary>{json.dumps(value)}</summary>"),
+        st.lists(st.sampled_from(pieces) | any_text(), max_size=12).map("".join),
+        any_text(),
+    )
+
+
+def any_text() -> SearchStrategy[str]:
+    """Any text, unpaired surrogates and control characters too."""
+    return st.text(st.characters(), max_size=20) | st.text(st.characters(categories=("Cs", "Cc", "Cf")), max_size=5)

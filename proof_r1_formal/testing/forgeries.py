@@ -9,7 +9,7 @@ are what the checker says that a line shows, or something near to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -146,15 +146,13 @@ class Forger(HostileFormulas):
 
     def _line(self, known: Sequence[Formula]) -> Line:
         """A line of a random kind."""
-        source = self.random
-        if not known or self.chance(0.08):
-            return source.choice((self._from_nothing(), self._any_application(known)))
-        kinds = [
-            self._eliminate, self._eliminate, self._introduce, self._introduce, self._instance, self._instance,
-            self._witness, self._generalise, self._contradiction, self._any_application, self._repeat,
-        ]  # fmt: skip
-        blocks = [self._suppose, self._absurd, self._arbitrary, self._arbitrary] if self._depth < 2 else []
-        return source.choice([*kinds, *blocks])(known)
+        if not known or self.chance(0.14):
+            again = Repeat(self.random.randrange(len(known) + 1))
+            return self.random.choice((self._from_nothing(), self._any_application(known), again))
+        ways: list[Callable[[Sequence[Formula]], Line]] = [self._eliminate, self._introduce, self._instance] * 2
+        ways += [self._witness, self._generalise, self._contradiction, self._any_application]
+        ways += [self._suppose, self._arbitrary] * 2 if self._depth < 2 else []
+        return self.random.choice(ways)(known)
 
     def _number(self, known: Sequence[Formula], *kinds: type) -> int:
         """The number of a line, of one of the kinds if there is one; sometimes of none."""
@@ -162,9 +160,6 @@ class Forger(HostileFormulas):
             return self.random.choice((-1, len(known), len(known) + 1))
         fitting = [number for number, formula in enumerate(known) if isinstance(signed(formula).formula, kinds)]
         return self.random.choice(fitting or range(max(1, len(known))))
-
-    def _repeat(self, known: Sequence[Formula]) -> Line:
-        return Repeat(self.random.randrange(len(known) + 1))
 
     def _from_nothing(self) -> Line:
         """A line that needs no other."""
@@ -202,15 +197,13 @@ class Forger(HostileFormulas):
         return Introduce(source.choice(CONNECTIVES)(*sides), given)
 
     def _instance(self, known: Sequence[Formula]) -> Line:
+        """An instance by a term, mostly of the sort of the quantifier, or a constant that a witness may have."""
         main = self._number(known, ForAll, Exists)
-        return Instance(main, self._fitting(known, main))
-
-    def _fitting(self, known: Sequence[Formula], main: int) -> Term:
-        """A term, mostly of the sort of a quantifier, and sometimes a new constant or one that a witness has."""
         formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
-        if self.chance(0.4):
-            return self._constant()
-        return self.term(formula.variable.sort) if isinstance(formula, Binder) and self.chance(0.9) else self.any_term()
+        fitting = self.term(formula.variable.sort) if isinstance(formula, Binder) else self.any_term()
+        return Instance(
+            main, self.random.choice((self._constant(), self._constant(), fitting, fitting, self.any_term()))
+        )
 
     def _constant(self) -> App:
         """A constant that may be new, or may not."""
@@ -259,20 +252,13 @@ class Forger(HostileFormulas):
         self._depth -= 1
         return (tuple(lines), inside[-1]) if lines else ((Repeat(len(known) - 1),), known[-1])
 
-    def _supposed(self, known: Sequence[Formula]) -> Formula:
-        """Something to suppose: a formula, or the opposite of one that is known or of a part of it."""
-        if self.chance(0.5):
-            return self.formula(self.random.randint(1, 3))
-        return Not(self.random.choice(list(subformulas(self.random.choice(known)))))
-
     def _suppose(self, known: Sequence[Formula]) -> Line:
-        supposed = self._supposed(known)
+        """A formula is supposed, or the opposite of one that is known or of a part of it."""
+        supposed = self.formula(self.random.randint(1, 3))
+        if self.chance(0.5):
+            supposed = Not(self.random.choice(list(subformulas(self.random.choice(known)))))
         block, says = self._block([*known, supposed])
-        return Suppose(Implies(supposed, says), block)
-
-    def _absurd(self, known: Sequence[Formula]) -> Line:
-        supposed = self._supposed(known)
-        return Absurd(supposed, self._block([*known, supposed])[0])
+        return self.random.choice((Suppose(Implies(supposed, says), block), Absurd(supposed, block)))
 
     def _arbitrary(self, known: Sequence[Formula]) -> Line:
         block, says = self._block(known)

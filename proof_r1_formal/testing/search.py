@@ -21,13 +21,13 @@ from proof_r1_formal.workers import ordered_map
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A step or a trace on which the library is wrong, as a problem and a completion.
+    """An example on which the library is wrong.
 
     Attributes:
         fault: what is wrong.
-        kind: how the example was made.
-        problem: its record in JSON.
-        completion: the text.
+        kind: how the example was made; the kind of the last line of a forged proof.
+        problem: its record in JSON; the premises and the conclusion of a forged proof in Python.
+        completion: the text; the forged proof in Python.
     """
 
     fault: str
@@ -47,7 +47,7 @@ def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Pat
     Args:
         out: the file of the report; ``soundness.json`` has ``soundness.problems.jsonl`` and
             ``soundness.completions.jsonl`` beside it.
-        failures: at least one.
+        failures: steps and traces, at least one.
 
     Raises:
         DataError: a file cannot be written.
@@ -64,9 +64,15 @@ class Findings(msgspec.Struct):
 
     Attributes:
         examples: number of examples, by kind.
+        accepted: number of accepted ones, by kind.
+        outcomes: what other checks say, each with its number of examples.
+        failures: examples on which the library is wrong.
     """
 
     examples: Counter[str] = msgspec.field(default_factory=Counter)
+    accepted: Counter[str] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 F = TypeVar("F", bound=Findings)

@@ -70,21 +70,15 @@ class Trial(NamedTuple):
 
 
 class StepFindings(Findings):
-    """The results of some examples.
+    """The results of some steps. Outcomes: entailed, refuted or unknown; how many of those have checked evidence.
 
     Attributes:
-        accepted: number of steps that RuleCheck accepted, by kind.
-        outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
         certified: how many the kernel accepted.
-        failures: steps on which the library is wrong.
     """
 
-    accepted: Counter[str] = msgspec.field(default_factory=Counter)
-    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
     non_instances: Counter[str] = msgspec.field(default_factory=Counter)
     certified: int = 0
-    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,7 @@ from proof_r1_formal.rules.manifest import unproved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.completions import any_text, completions, layouts
-from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, corrupted_attempts
+from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, completions, corrupted_attempts, layouts
 from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula

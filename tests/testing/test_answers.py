@@ -24,12 +24,12 @@ OVERPAID = "the reward of an answer that is not verified is that of a verified o
 def test_z3_confirms_every_verified_answer() -> None:
     found = total(AnswerFindings(), AnswerHarness(FOLIO, seed=5).run(300))
     assert found.failures == []
-    assert found.rechecked.keys() <= {"confirmed", "unknown"}
-    assert found.rechecked["confirmed"] > 80
-    assert found.rechecked.get("unknown", 0) < 10
-    assert found.examples.keys() == found.verified.keys() == {"honest", "corrupted", "adversarial"}
-    assert found.verified["honest"] > 0.8 * found.examples["honest"]
-    assert min(found.verified.values()) > 5
+    assert found.outcomes.keys() <= {"confirmed", "unknown"}
+    assert found.outcomes["confirmed"] > 80
+    assert found.outcomes.get("unknown", 0) < 10
+    assert found.examples.keys() == found.accepted.keys() == {"honest", "corrupted", "adversarial"}
+    assert found.accepted["honest"] > 0.8 * found.examples["honest"]
+    assert min(found.accepted.values()) > 5
     assert found.reasons.keys() >= {
         Code.NO_BINDING,
         Code.BINDING_MISMATCH,

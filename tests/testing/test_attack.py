@@ -13,9 +13,9 @@ from proof_r1_formal.kernel.signed import TRUTH_TABLES
 from proof_r1_formal.kernel.syntax import Implies, Or, Xor
 from proof_r1_formal.kernel.term import Line
 from proof_r1_formal.testing import attack
-from proof_r1_formal.testing.attack import Attack, ProofFindings, SecondChecker
+from proof_r1_formal.testing.attack import Attack, SecondChecker
 from proof_r1_formal.testing.hostile import capturing_instance
-from proof_r1_formal.testing.search import total
+from proof_r1_formal.testing.search import Findings, total
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 
@@ -102,7 +102,7 @@ def test_a_fault_in_the_checker_is_found(plant: Plant, monkeypatch: pytest.Monke
 
 
 def test_nothing_is_found_where_nothing_is_planted() -> None:
-    found = total(ProofFindings(), Attack(seed=3).run(3 * Attack.size))
+    found = total(Findings(), Attack(seed=3).run(3 * Attack.size))
     assert found.failures == []
     assert sum(found.examples.values()) == 3 * Attack.size
     assert {kind.__name__ for kind in get_args(Line)} <= found.accepted.keys()
@@ -126,6 +126,6 @@ def test_a_second_checker_that_refuses_a_proof_is_a_failure(monkeypatch: pytest.
         return lambda forgery: second(forgery) or ("too long" if len(forgery.proof) > 3 else "")
 
     monkeypatch.setattr(attack, "second_checker", stricter)
-    found = total(ProofFindings(), Attack(seed=3).run(Attack.size))
+    found = total(Findings(), Attack(seed=3).run(Attack.size))
     assert {failure.fault for failure in found.failures} == {"accepted, but not by the second checker: too long"}
     assert found.outcomes["refused by the second checker"] == len(found.failures)

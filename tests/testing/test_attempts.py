@@ -27,8 +27,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule, Schema
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.completions import completions, layouts
-from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+from proof_r1_formal.testing.corruptions import Corrupted, completions, corrupted_attempts, layouts
 from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import hostile_names, schemata, signatures
 from proof_r1_formal.text.parse import parse_formula
