@@ -44,13 +44,9 @@ class Distractors:
         kinds = [kind for kind in _KINDS if kind != "other" or self._others]
         for _ in range(3 * count):
             (kind,) = self._source.choices(kinds, [_KINDS[each] for each in kinds])
-            match kind:
-                case "other":
-                    drawn = self._of_others()
-                case "branch":
-                    drawn = self._branch()
-                case _:
-                    drawn = [self._grower.fact()]
+            drawn = (
+                self._of_others() if kind == "other" else self._branch() if kind == "branch" else [self._grower.fact()]
+            )
             found.update(dict.fromkeys(formula for formula in drawn if formula not in taken))
             if len(found) >= count:
                 break

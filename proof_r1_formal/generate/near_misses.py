@@ -92,13 +92,7 @@ def near_misses(
 def _fails_as_meant(report: TraceReport, index: int, failure: Failure) -> bool:
     """Whether the action fails so, and every other passes or fails only because of its dependencies."""
     action = report.actions[index]
-    verdicts: Mapping[str, bool] = {
-        "schema": action.schema,
-        "semantic": action.semantic,
-        "rule": action.rule,
-        "progress": action.progress,
-    }
-    failing = {name for name, passed in verdicts.items() if not passed}
+    failing = {name for name in ("schema", "semantic", "rule", "progress") if not getattr(action, name)}
     others = (other for position, other in enumerate(report.actions) if position != index)
     return (
         failing == failure.verdicts

@@ -166,18 +166,38 @@ class Schemata:
             terms: what variables may stand for.
             spend: called for each element that is tried.
         """
+
+        def anchored(patterns: tuple[Formula, ...], place: int, so_far: _Anchored) -> Iterator[_Anchored]:
+            """Every way to anchor the other patterns, the one at ``place`` in the known formula of the number."""
+            position = len(so_far.numbers)
+            if position == len(patterns):
+                yield so_far
+                return
+            pattern = patterns[position]
+            among = range(number, number + 1) if position == place else range(number + 1)
+            kind = None if isinstance(pattern, Atom) else type(pattern)  # a letter matches any formula
+            for candidate, spine in known.of_kind(kind, among):
+                if candidate in so_far.numbers or (position < place and candidate == number):
+                    continue
+                for element in spine:
+                    spend()
+                    for substitution in matches(pattern, element.formula, so_far.substitution):
+                        antecedents = (*so_far.antecedents, *element.antecedents)
+                        longer = _Anchored((*so_far.numbers, candidate), antecedents, substitution)
+                        yield from anchored(patterns, place, longer)
+
         for rule, schema in self._parting:
             whole = self._stepwise and not schema.minor
             for place in range(len(schema.principal)):
-                for anchored in _anchored(schema.principal, place, number, known, spend):
-                    if whole and anchored.antecedents:
+                for found in anchored(schema.principal, place, _Anchored()):
+                    if whole and found.antecedents:
                         continue
-                    for substitution in _with_terms(schema, anchored.substitution, terms):
+                    for substitution in _with_terms(schema, found.substitution, terms):
                         minor = [instance(pattern, substitution) for pattern in schema.minor]
                         conclusion = instance(schema.conclusion, substitution)
                         if Condition.SYNTACTIC not in schema.conditions:
                             conclusion = plain(conclusion)
-                        yield Opening(rule, anchored.numbers, (*anchored.antecedents, *minor), (), conclusion)
+                        yield Opening(rule, found.numbers, (*found.antecedents, *minor), (), conclusion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,35 +207,6 @@ class _Anchored:
     numbers: tuple[int, ...] = ()
     antecedents: tuple[Formula, ...] = ()
     substitution: Substitution = field(default_factory=dict)
-
-
-def _anchored(
-    patterns: tuple[Formula, ...],
-    place: int,
-    number: int,
-    known: Spines,
-    spend: Callable[[], None],
-    so_far: _Anchored | None = None,
-) -> Iterator[_Anchored]:
-    """Every way to anchor the patterns, the one at ``place`` in the known formula of that number."""
-    so_far = so_far or _Anchored()
-    position = len(so_far.numbers)
-    if position == len(patterns):
-        yield so_far
-        return
-    pattern = patterns[position]
-    among = range(number, number + 1) if position == place else range(number + 1)
-    kind = None if isinstance(pattern, Atom) else type(pattern)  # a letter matches any formula
-    for candidate, spine in known.of_kind(kind, among):
-        if candidate in so_far.numbers or (position < place and candidate == number):
-            continue
-        for element in spine:
-            spend()
-            for substitution in matches(pattern, element.formula, so_far.substitution):
-                numbers = (*so_far.numbers, candidate)
-                antecedents = (*so_far.antecedents, *element.antecedents)
-                longer = _Anchored(numbers, antecedents, substitution)
-                yield from _anchored(patterns, place, number, known, spend, longer)
 
 
 def _builds(schema: Schema) -> bool:

@@ -7,8 +7,8 @@ patterns. What is drawn depends on the source only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.pattern import instance
@@ -33,8 +33,7 @@ from proof_r1_formal.testing.formulas import CONNECTIVES, Formulas, Vocabulary, 
 from proof_r1_formal.testing.mutations import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """A proof from premises h1, h2, …"""
 
     premises: tuple[Formula, ...]
@@ -191,15 +190,9 @@ class Generator(Formulas):
                     return (Exists if isinstance(formula, ForAll) else ForAll)(variable, body)
                 return type(formula)(variable, self.changed(body))
             case Binary():
-                match source.randrange(4):
-                    case 0:
-                        return source.choice(CONNECTIVES)(formula.left, formula.right)
-                    case 1:
-                        return type(formula)(formula.right, formula.left)
-                    case 2:
-                        return type(formula)(self.changed(formula.left), formula.right)
-                    case _:
-                        return type(formula)(formula.left, self.changed(formula.right))
+                kind, other, left, right = type(formula), source.choice(CONNECTIVES), formula.left, formula.right
+                changed = kind(self.changed(left), right), kind(left, self.changed(right))
+                return source.choice((*changed, kind(right, left), other(left, right)))
             case _:
                 return Not(formula)
 

@@ -31,16 +31,12 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
-    Atom,
-    Exists,
-    ForAll,
     Formula,
-    Not,
     Term,
     Var,
 )
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.testing.formulas import CONNECTIVES, Formulas, Vocabulary, structure
+from proof_r1_formal.testing.formulas import QUANTIFIERS, Formulas, Vocabulary, structure
 from proof_r1_formal.text.show import WORDS
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
@@ -264,23 +260,18 @@ def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
     Args:
         max_size: of each pattern.
     """
-    variables = draw(st.sampled_from(((), (_BOUND,))))
+    bound = draw(st.sampled_from(((), (_BOUND,))))
 
     def pattern(letters: Sequence[str]) -> Formula:
-        body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
-        if not variables:
-            return body
-        return ForAll(_BOUND, body) if draw(st.booleans()) else Exists(_BOUND, body)
+        vocabulary = Vocabulary(tuple([(letter, (ENTITY,) * len(bound)) for letter in letters]), (), parts=("atom",))
+        drawer = _Patterns(_Choices(draw), vocabulary)
+        body = drawer.formula(draw(_between(1, 2 * max_size)), bound)
+        return draw(_one_of(QUANTIFIERS))(_BOUND, body) if bound else body
 
     principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
     known = sorted({name for part in principal for name, _ in symbols(part).uses})
     return Schema("drawn", principal, tuple([pattern(known) for _ in range(draw(st.integers(0, 1)))]), pattern(known))
 
 
-def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formula]:
-    """Quantifier-free formulas over letters."""
-    return st.recursive(
-        st.sampled_from(letters),
-        lambda inner: st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in CONNECTIVES]),
-        max_leaves=max_size,
-    )
+class _Patterns(Formulas):
+    compounds = ("not", "binary", "binary", "binary")
