@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -128,36 +128,24 @@ def test_schemata_are_sound_and_unsound(sound: bool) -> None:
 # -- shrinking --------------------------------------------------------------------------------------------------------
 
 
-class Forgetful:
-    """A solver with a planted bug: of several dependencies it forgets the first."""
+class Broken:
+    """A solver with a planted bug in how it decides."""
 
-    name = "forgetful"
+    name = "broken"
 
-    def __init__(self) -> None:
-        self._solver = get_solver("embedded")
-
-    def decide(self, query: Query) -> Answer:
-        return self._solver.decide(Query(query.dependencies[1:] or query.dependencies, query.conclusion))
+    def __init__(self, decide: Callable[[Query], Answer]) -> None:
+        self.decide = decide
 
 
-class Credulous:
-    """A solver with a planted bug: it finds that everything follows from a single dependency."""
-
-    name = "credulous"
-
-    def __init__(self) -> None:
-        self._solver = get_solver("embedded")
-
-    def decide(self, query: Query) -> Answer:
-        return Entailed() if len(query.dependencies) == 1 else self._solver.decide(query)
-
-
+SOUND = get_solver("embedded")
+FORGETFUL = Broken(lambda query: SOUND.decide(Query(query.dependencies[1:] or query.dependencies, query.conclusion)))
+CREDULOUS = Broken(lambda query: Entailed() if len(query.dependencies) == 1 else SOUND.decide(query))
 SHRINKING = settings(max_examples=500, database=None, phases=[Phase.generate, Phase.shrink])
 FEW = Signature({"P": (), "Q": ("Entity",)}, {"a": FunctionType((), "Entity")})
 
 
 def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
-    buggy = Verifier(Forgetful(), evidence="none")
+    buggy = Verifier(FORGETFUL, evidence="none")
 
     def fails(attempt: Attempt) -> bool:
         report = buggy.verify(attempt.problem, attempt.completion)
@@ -170,7 +158,7 @@ def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
 
 
 def test_a_bug_that_accepts_too_much_shrinks_too() -> None:
-    buggy, right = Verifier(Credulous(), evidence="none"), Verifier(evidence="none")
+    buggy, right = Verifier(CREDULOUS, evidence="none"), Verifier(evidence="none")
 
     def differs(corrupted: Corrupted) -> bool:
         reports = [verifier.verify(corrupted.problem, corrupted.completion) for verifier in (buggy, right)]
