@@ -42,7 +42,7 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.kernel.transform import negate
-from proof_r1_formal.proof.report import ModelReport, TraceReport
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
@@ -140,35 +140,22 @@ class Generated:
     key: bytes
 
 
-class _EvidenceRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The evidence for the answer of a problem, as plain data.
-
-    Attributes:
-        id, answer: of the problem.
-        model: all premises are true in it.
-        proof: the report of the intended proof.
-        countermodels: id of an option -> a model of the premises in which its formula is false.
-    """
-
-    id: str
-    answer: str | None
-    model: ModelReport
-    proof: TraceReport | None = None
-    countermodels: dict[str, ModelReport] = {}
-
-
 def encode_evidence(generated: Generated) -> bytes:
-    """The evidence for the answer as one line of JSON, without the newline."""
-    problem, model = generated.problem, ModelReport.of(generated.model)
+    """The evidence for the answer as one line of JSON, without the newline.
+
+    A model in which all premises are true, and the report of the intended proof, or for the id of each option a model
+    of the premises in which its formula is false.
+    """
+    evidence: dict[str, object]
     match generated.evidence:
         case Proved(_, _, report):
-            record = _EvidenceRecord(problem.id, problem.answer, model, proof=report)
+            evidence = {"proof": report}
         case Uncertain(models):
-            countermodels = {option: ModelReport.of(each) for option, each in models.items()}
-            record = _EvidenceRecord(problem.id, problem.answer, model, countermodels=countermodels)
+            evidence = {"countermodels": {option: ModelReport.of(each) for option, each in models.items()}}
         case other:
             assert_never(other)
-    return msgspec.json.encode(record)
+    problem, model = generated.problem, ModelReport.of(generated.model)
+    return msgspec.json.encode({"id": problem.id, "answer": problem.answer, "model": model, **evidence})
 
 
 def generate_problems(

@@ -140,11 +140,6 @@ class Grower:
                 return formula
 
 
-def about(formula: Formula, person: str, other: str) -> Formula:
-    """The formula with another person in the person's place."""
-    return rename(formula, {}, {person: other})
-
-
 def _compound(formula: Formula) -> bool:
     """Whether it is said of the person in so many parts that it would be odd as a premise."""
     if isinstance(formula, Not):
