@@ -122,7 +122,7 @@ pelletier: .venv/.tested
 
 soundness: .venv/.tested
 	$(BIN)/proof-r1 soundness --rules folio --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
-	$(BIN)/python -m proof_r1_formal.testing.reward_search --pairs 3000
+	$(BIN)/python -m studies.reward_search --pairs 3000
 
 checkers: .venv/.tested
 	$(BIN)/python -m studies.bench.two_checkers $(DATA)

@@ -591,7 +591,7 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     assert sum(found["findings"]["examples"].values()) > 50
     assert found["answers"]["failures"] == []
     assert sum(found["answers"]["examples"].values()) == 40
-    assert found["answers"]["rechecked"].keys() == {"confirmed"}
+    assert found["answers"]["outcomes"].keys() == {"confirmed"}
     assert found["proofs"]["failures"] == []
     assert sum(found["proofs"]["examples"].values()) == 40
 

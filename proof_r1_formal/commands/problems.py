@@ -41,8 +41,6 @@ from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation.terminal import to_rich
-from proof_r1_formal.generate.comparison import comparison
-from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (
     STEPS,
     Difficulty,
@@ -51,6 +49,8 @@ from proof_r1_formal.generate.problems import (
     encode_evidence,
     generate_problems,
 )
+from proof_r1_formal.generate.shape import structural_key
+from proof_r1_formal.generate.statistics import Statistics, comparison, share
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
@@ -241,7 +241,7 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     labels = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
         count, part = (total.total(), right) if label == "all" else (total[label], agree[label])
-        labels.add_row(Text(label), *map(_right, (f"{count}", f"{part}", _share(part, count))))
+        labels.add_row(Text(label), *map(_right, (f"{count}", f"{part}", share(part, count))))
     slips = new_table("What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first")
     for kind in (*SPELLINGS, _SPELLINGS, *[code for code in Code if code not in SPELLINGS], CONTRADICTORY):
         among = odd[kind]
@@ -250,10 +250,6 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
         cells = (f"{len(among)}", _among(same, right), _among(differ, len(wrong)))
         slips.add_row(Text(kind), *map(_right, cells), Text(among[0].id.rpartition("/")[2] if among else ""))
     return labels, slips
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
 def _among(part: int, whole: int) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias, assert_never
 
 import msgspec
 import typer
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -33,13 +34,12 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion, encode
-from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.data.problem import Problem, ProblemSet, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.generate import display
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
 from proof_r1_formal.outputs import LineFile, output
-from proof_r1_formal.proof.report import ModelReport
+from proof_r1_formal.proof.report import ModelReport, model_in_words
 from proof_r1_formal.proof.trajectory import Thinking, completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -97,7 +97,7 @@ def prove(
                 record = {"problem_id": problem.id, **_data(result)}
                 lines.write(f"{json_.dumps(record, ensure_ascii=False)}\n".encode())
             if id is not None:
-                OUT.print(display.result(problem, result))
+                OUT.print(_shown(problem, result))
     if id is None:
         OUT.print(tally.table())
     tally.finish()
@@ -212,3 +212,39 @@ class _Tally:
             log(f"… and {len(self._open) - _SHOWN} more")
         if self._open:
             raise typer.Exit(1)
+
+
+def _shown(problem: Problem, found: Result) -> RenderableType:
+    """The result of proof synthesis for a problem."""
+    heading = [problem.id, *([problem.question] if problem.question else [])]
+    match found:
+        case Proved(answer, steps, _):
+            option = problem.option(answer)
+            correct = {None: "", answer: " (right)"}.get(problem.answer, " (wrong)")
+            heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
+            return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
+        case Uncertain(models):
+            lines = [
+                f"model of the premises in which {name} is false: {model_in_words(ModelReport.of(model))}"
+                for name, model in models.items()
+            ]
+            return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))
+        case GaveUp(reason, detail):
+            ending = f" ({detail})" if detail else ""
+            return Text("\n".join([*heading, f"no proof: {reason.value}{ending}"]), "bold")
+    assert_never(found)
+
+
+def _proof(problem: Problem, steps: tuple[ReferenceStep, ...]) -> Table:
+    """The premises of a proof with their English, then its steps with their rules."""
+    used = {name for step in steps for name in step.dependencies}
+    table = Table(show_header=False, box=None)
+    for premise in problem.premises:
+        if premise.id in used:
+            table.add_row(Text(premise.id), Text(f"{premise.formula}"), Text(premise.text, "dim"))
+    for step in steps:
+        rule_name = step.rule.replace("_", " ").lower()
+        table.add_row(
+            Text(step.id, "green"), Text(step.conclusion), Text(f"{rule_name}: {', '.join(step.dependencies)}", "dim")
+        )
+    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -25,9 +24,9 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
-from proof_r1_formal.testing.attack import Attack, ProofFindings
-from proof_r1_formal.testing.search import F, Search, total
-from proof_r1_formal.testing.soundness import Harness, Reproducible, StepFindings, reproducer_paths, write_reproducers
+from proof_r1_formal.testing.attack import Attack
+from proof_r1_formal.testing.search import F, Findings, Search, reproducer_paths, total, write_reproducers
+from proof_r1_formal.testing.soundness import Harness, StepFindings
 
 SHOWN = 10
 """How many failures are shown; the file contains all of them."""
@@ -63,11 +62,14 @@ def soundness(
     found = tried(StepFindings(), harness, examples, "trying steps")
     answers_harness = AnswerHarness(catalogue(rules), solver=solver, seed=seed)
     answered = tried(AnswerFindings(), answers_harness, answers, "trying answers")
-    forged = tried(ProofFindings(), Attack(seed=seed), proofs, "trying proofs")
-    _show_steps(found, f"Soundness of {rules} on {solver}")
-    _show_answers(answered)
-    _show_proofs(forged)
-    failures: list[Reproducible] = [*found.failures, *answered.failures]
+    forged = tried(Findings(), Attack(seed=seed), proofs, "trying proofs")
+    _show(found, f"Soundness of {rules} on {solver}", "kind", "examples", "accepted")
+    write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
+    if found.certified:
+        write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
+    _show(answered, "Answers, the verified ones rechecked by Z3", "kind", "traces", "verified")
+    _show(forged, "Forged proofs", "last line", "proofs", "accepted")
+    failures = [*found.failures, *answered.failures]
     if out is not None:
         counts = {"examples": examples, "answers": answers, "proofs": proofs}
         settings = {**counts, "seed": seed, "rules": rules, "solver": solver}
@@ -83,37 +85,13 @@ def soundness(
         raise typer.Exit(1)
 
 
-def _show_kinds(heads: tuple[str, str, str, str], examples: Counter[str], accepted: Counter[str]) -> None:
-    """A table of the examples of each kind, and of those that were accepted; its title and columns have the heads."""
+def _show(findings: Findings, *heads: str) -> None:
+    """A table of the examples of each kind, and of those that were accepted; the outcomes and the first failures."""
     table = new_table(*heads)
-    for kind, count in sorted(examples.items()):
-        table.add_row(Text(kind), str(count), str(accepted[kind]))
+    for kind, count in sorted(findings.examples.items()):
+        table.add_row(Text(kind), str(count), str(findings.accepted[kind]))
     OUT.print(table)
-
-
-def _show_steps(found: StepFindings, title: str) -> None:
-    _show_kinds((title, "kind", "examples", "accepted"), found.examples, found.accepted)
-    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
-    write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
-    if found.certified:
-        write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
-    for failure in found.failures[:SHOWN]:
-        write(f"{failure.problem} ({failure.kind})")
-        write(f"  {failure.rule}: {'; '.join(failure.dependencies)} ⊢ {failure.conclusion}")
-
-
-def _show_answers(answered: AnswerFindings) -> None:
-    _show_kinds(("Answers", "kind", "traces", "verified"), answered.examples, answered.verified)
-    results = ", ".join(f"{count} {result}" for result, count in sorted(answered.rechecked.items()))
-    write(f"Z3 on the verified answers: {results}")
-    for failure in answered.failures[:SHOWN]:
+    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(findings.outcomes.items())))
+    for failure in findings.failures[:SHOWN]:
         write(f"{failure.fault} ({failure.kind})")
-        write(f"  {failure.completion}")
-
-
-def _show_proofs(forged: ProofFindings) -> None:
-    _show_kinds(("Forged proofs", "last line", "proofs", "accepted"), forged.examples, forged.accepted)
-    write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))
-    for failure in forged.failures[:SHOWN]:
-        write(failure.problem)
-        write(f"  {failure.proof}, {failure.premises}, {failure.conclusion}")
+        write(f"  {failure.problem}\n  {failure.completion}")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from proof_r1_formal.generate.skeleton import Grower, Node, about
+from proof_r1_formal.generate.skeleton import Grower, Node
 from proof_r1_formal.kernel.syntax import App, Atom, Formula, Not
-from proof_r1_formal.kernel.transform import constants, subformulas
+from proof_r1_formal.kernel.transform import constants, rename, subformulas
 
 _KINDS = {"other": 6, "branch": 3, "fact": 1}
 """The kinds of distractors, with their relative frequencies."""
@@ -44,13 +44,9 @@ class Distractors:
         kinds = [kind for kind in _KINDS if kind != "other" or self._others]
         for _ in range(3 * count):
             (kind,) = self._source.choices(kinds, [_KINDS[each] for each in kinds])
-            match kind:
-                case "other":
-                    drawn = self._of_others()
-                case "branch":
-                    drawn = self._branch()
-                case _:
-                    drawn = [self._grower.fact()]
+            drawn = (
+                self._of_others() if kind == "other" else self._branch() if kind == "branch" else [self._grower.fact()]
+            )
             found.update(dict.fromkeys(formula for formula in drawn if formula not in taken))
             if len(found) >= count:
                 break
@@ -59,7 +55,7 @@ class Distractors:
     def _of_others(self) -> list[Formula]:
         """A premise of the proof, said of somebody else."""
         formula = self._source.choice(self._leaves)
-        return [about(formula, self._person, self._source.choice(self._others))] if constants(formula) else []
+        return [rename(formula, {}, {self._person: self._source.choice(self._others)})] if constants(formula) else []
 
     def _branch(self) -> list[Formula]:
         """The premises of a would-be proof of something in the tree, or of its negation, but for one of its facts."""

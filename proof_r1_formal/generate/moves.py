@@ -1,9 +1,8 @@
 """Moves: the steps that generated proofs are made of, as data.
 
 A move states how to derive a formula: by which rule, from which new premise, and from which other formulas. ``A``,
-    ``B``, ``C``
-stand for predicates, ``t`` for the person that a problem is about. The verifier checks every generated proof, so a move
-that is not an instance of its rule is detected.
+``B`` and ``C`` stand for predicates, ``t`` for the person that a problem is about. The verifier checks every generated
+proof, so a move that is not an instance of its rule is detected.
 
 The weights of premises follow the frequencies of their shapes in ProverQA, and the shares of universal ones.
 """
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from proof_r1_formal.generate.shape import shape
 from proof_r1_formal.kernel.syntax import Formula
@@ -48,12 +46,10 @@ class MoveSystem:
     """The moves of a rule system.
 
     Attributes:
-        name: of the rule catalogue.
         roots: forms of the final conclusion, with weights.
         moves: by the form of their conclusion.
     """
 
-    name: str
     roots: tuple[tuple[Formula, float], ...]
     moves: Mapping[str, tuple[Move, ...]]
 
@@ -170,16 +166,12 @@ def _moves(text: str) -> list[Move]:
     return moves
 
 
-def _system(name: str, moves: list[Move], roots: str) -> MoveSystem:
-    by_form: dict[str, list[Move]] = {}
+def _system(moves: list[Move], roots: str) -> MoveSystem:
+    by_form: dict[str, tuple[Move, ...]] = {}
     for move in moves:
-        by_form.setdefault(form(move.conclusion), []).append(move)
-    return MoveSystem(
-        name,
-        tuple((parse_formula(root), float(weight)) for root, weight in _rows(roots)),
-        MappingProxyType({key: tuple(value) for key, value in by_form.items()}),
-    )
+        by_form[form(move.conclusion)] = (*by_form.get(form(move.conclusion), ()), move)
+    return MoveSystem(tuple([(parse_formula(root), float(weight)) for root, weight in _rows(roots)]), by_form)
 
 
-TRAIN_MOVES = _system("train", _moves(_TRAIN), _TRAIN_ROOTS)
-FOLIO_MOVES = _system("folio", _moves(_TRAIN) + _moves(_QUANTIFIED), _FOLIO_ROOTS)
+TRAIN_MOVES = _system(_moves(_TRAIN), _TRAIN_ROOTS)
+FOLIO_MOVES = _system(_moves(_TRAIN) + _moves(_QUANTIFIED), _FOLIO_ROOTS)

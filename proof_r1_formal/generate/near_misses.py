@@ -67,7 +67,7 @@ class NearMiss:
 
 
 def near_misses(
-    problem: Problem, proof: Proof, verifier: Verifier, *, flaws: Collection[Flaw] = tuple(Flaw), seed: int = 0
+    problem: Problem, proof: Proof, verifier: Verifier, *, flaws: Collection[Flaw] = tuple(FAILURES), seed: int = 0
 ) -> Iterator[NearMiss]:
     """At most one near miss of each kind; kinds that are impossible for the proof are left out.
 
@@ -75,10 +75,10 @@ def near_misses(
         problem: of the proof.
         proof: that passes all checks, the terminal step included.
         verifier: checks that a change has the intended effect.
-        flaws: the requested kinds.
+        flaws: the requested kinds, of those in ``FAILURES``.
         seed: of the random choices.
     """
-    for flaw in Flaw:
+    for flaw in FAILURES:
         if flaw in flaws:
             choices = list(_changes(problem, proof, flaw, verifier.rules))
             Random(f"{seed} {flaw.name} {problem.id}").shuffle(choices)
@@ -92,13 +92,7 @@ def near_misses(
 def _fails_as_meant(report: TraceReport, index: int, failure: Failure) -> bool:
     """Whether the action fails so, and every other passes or fails only because of its dependencies."""
     action = report.actions[index]
-    verdicts: Mapping[str, bool] = {
-        "schema": action.schema,
-        "semantic": action.semantic,
-        "rule": action.rule,
-        "progress": action.progress,
-    }
-    failing = {name for name, passed in verdicts.items() if not passed}
+    failing = {name for name in ("schema", "semantic", "rule", "progress") if not getattr(action, name)}
     others = (other for position, other in enumerate(report.actions) if position != index)
     return (
         failing == failure.verdicts

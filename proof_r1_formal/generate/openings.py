@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.symbols import symbols
@@ -20,7 +20,6 @@ from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
     Bottom,
-    Eq,
     Exists,
     ForAll,
     Formula,
@@ -167,18 +166,38 @@ class Schemata:
             terms: what variables may stand for.
             spend: called for each element that is tried.
         """
+
+        def anchored(patterns: tuple[Formula, ...], place: int, so_far: _Anchored) -> Iterator[_Anchored]:
+            """Every way to anchor the other patterns, the one at ``place`` in the known formula of the number."""
+            position = len(so_far.numbers)
+            if position == len(patterns):
+                yield so_far
+                return
+            pattern = patterns[position]
+            among = range(number, number + 1) if position == place else range(number + 1)
+            kind = None if isinstance(pattern, Atom) else type(pattern)  # a letter matches any formula
+            for candidate, spine in known.of_kind(kind, among):
+                if candidate in so_far.numbers or (position < place and candidate == number):
+                    continue
+                for element in spine:
+                    spend()
+                    for substitution in matches(pattern, element.formula, so_far.substitution):
+                        antecedents = (*so_far.antecedents, *element.antecedents)
+                        longer = _Anchored((*so_far.numbers, candidate), antecedents, substitution)
+                        yield from anchored(patterns, place, longer)
+
         for rule, schema in self._parting:
             whole = self._stepwise and not schema.minor
             for place in range(len(schema.principal)):
-                for anchored in _anchored(schema.principal, place, number, known, spend):
-                    if whole and anchored.antecedents:
+                for found in anchored(schema.principal, place, _Anchored()):
+                    if whole and found.antecedents:
                         continue
-                    for substitution in _with_terms(schema, anchored.substitution, terms):
+                    for substitution in _with_terms(schema, found.substitution, terms):
                         minor = [instance(pattern, substitution) for pattern in schema.minor]
                         conclusion = instance(schema.conclusion, substitution)
                         if Condition.SYNTACTIC not in schema.conditions:
                             conclusion = plain(conclusion)
-                        yield Opening(rule, anchored.numbers, (*anchored.antecedents, *minor), (), conclusion)
+                        yield Opening(rule, found.numbers, (*found.antecedents, *minor), (), conclusion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,35 +207,6 @@ class _Anchored:
     numbers: tuple[int, ...] = ()
     antecedents: tuple[Formula, ...] = ()
     substitution: Substitution = field(default_factory=dict)
-
-
-def _anchored(
-    patterns: tuple[Formula, ...],
-    place: int,
-    number: int,
-    known: Spines,
-    spend: Callable[[], None],
-    so_far: _Anchored | None = None,
-) -> Iterator[_Anchored]:
-    """Every way to anchor the patterns, the one at ``place`` in the known formula of that number."""
-    so_far = so_far or _Anchored()
-    position = len(so_far.numbers)
-    if position == len(patterns):
-        yield so_far
-        return
-    pattern = patterns[position]
-    among = range(number, number + 1) if position == place else range(number + 1)
-    kind = None if isinstance(pattern, Atom) else type(pattern)  # a letter matches any formula
-    for candidate, spine in known.of_kind(kind, among):
-        if candidate in so_far.numbers or (position < place and candidate == number):
-            continue
-        for element in spine:
-            spend()
-            for substitution in matches(pattern, element.formula, so_far.substitution):
-                numbers = (*so_far.numbers, candidate)
-                antecedents = (*so_far.antecedents, *element.antecedents)
-                longer = _Anchored(numbers, antecedents, substitution)
-                yield from _anchored(patterns, place, number, known, spend, longer)
 
 
 def _builds(schema: Schema) -> bool:
@@ -250,33 +240,41 @@ def plain(formula: Formula) -> Formula:
     return formula
 
 
+def _in_parts(formula: Formula) -> Formula:
+    """The formula as ∧, ∨ or ⊕ of other formulas, if it has two parts."""
+    match formula:
+        case Implies(left, right):
+            return Or(negate(left), right)
+        case Iff(left, right) | Not(Xor(left, right)):
+            return Xor(left, negate(right))
+        case Not(Iff(left, right)):
+            return Xor(left, right)
+        case Not(And(left, right)):
+            return Or(negate(left), negate(right))
+        case Not(Or(left, right)):
+            return And(negate(left), negate(right))
+        case Not(Implies(left, right)):
+            return And(left, negate(right))
+        case _:
+            return formula
+
+
 @lru_cache(maxsize=1 << 16)
 def cases(formula: Formula) -> tuple[tuple[Formula, ...], ...]:
     """The ways in which parts make a formula true: it is true where all formulas of one of them are."""
-    match formula:
+    match _in_parts(formula):
         case Top() | Not(Bottom()):
             return ((),)
         case And(left, right):
             return ((left, right),)
         case Or(left, right):
             return ((left,), (right,))
-        case Implies(left, right):
-            return ((negate(left),), (right,))
-        case Xor(left, right) | Not(Iff(left, right)):
+        case Xor(left, right):
             return ((left, negate(right)), (negate(left), right))
-        case Iff(left, right) | Not(Xor(left, right)):
-            return ((left, right), (negate(left), negate(right)))
         case Not(Not(body)):
             return ((body,),)
-        case Not(And(left, right)):
-            return ((negate(left),), (negate(right),))
-        case Not(Or(left, right)):
-            return ((negate(left), negate(right)),)
-        case Not(Implies(left, right)):
-            return ((left, negate(right)),)
-        case Bottom() | Atom() | Eq() | Not() | ForAll() | Exists():
+        case _:
             return ()
-    assert_never(formula)
 
 
 def introducible(formula: Formula) -> tuple[Formula, ...]:
@@ -285,27 +283,18 @@ def introducible(formula: Formula) -> tuple[Formula, ...]:
     No rule of the method introduces ∨ or →. But A ∨ B is A ⊕ (¬A ∧ B), which ¬A and B state, and it is B ⊕ (¬B ∧ A).
     """
     match formula:
-        case Or(left, right):
-            return _either(left, right)
-        case Implies(left, right):
-            return _either(negate(left), right)
-        case Not(And(left, right)):
-            return _either(negate(left), negate(right))
-        case Not(Or(left, right)):
-            return (And(negate(left), negate(right)),)
-        case Not(Implies(left, right)):
-            return (And(left, negate(right)),)
-        case Iff(left, right):
-            return formula, Xor(left, negate(right))
-        case Not(Xor(left, right)):
-            return Xor(left, negate(right)), Iff(left, right)
-        case Not(ForAll(variable, body)):
-            return formula, Exists(variable, negate(body))
         case Not(Not(body)):
             return introducible(body)
-        case _:
+        case Not(ForAll(variable, body)):
+            return formula, Exists(variable, negate(body))
+        case Iff():
+            return formula, _in_parts(formula)
+        case Not(Iff()):
             return (formula,)
-
-
-def _either(left: Formula, right: Formula) -> tuple[Formula, ...]:
-    return Xor(left, And(negate(left), right)), Xor(right, And(negate(right), left))
+        case Not(Xor(left, right)):
+            return _in_parts(formula), Iff(left, right)
+    match _in_parts(formula):
+        case Or(left, right):
+            return Xor(left, And(negate(left), right)), Xor(right, And(negate(right), left))
+        case said:
+            return (said,)

@@ -32,9 +32,9 @@ from proof_r1_formal.data.problem import (
 )
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.distractors import Distractors, without_a_link
-from proof_r1_formal.generate.diversity import is_shallow, structural_key
 from proof_r1_formal.generate.moves import FOLIO_MOVES, TRAIN_MOVES
 from proof_r1_formal.generate.sentences import Writer
+from proof_r1_formal.generate.shape import is_shallow, structural_key
 from proof_r1_formal.generate.skeleton import Grower, Node, steps_of
 from proof_r1_formal.generate.synthesize import Proved, Uncertain
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
@@ -42,7 +42,7 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.kernel.transform import negate
-from proof_r1_formal.proof.report import ModelReport, TraceReport
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
@@ -140,35 +140,22 @@ class Generated:
     key: bytes
 
 
-class _EvidenceRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The evidence for the answer of a problem, as plain data.
-
-    Attributes:
-        id, answer: of the problem.
-        model: all premises are true in it.
-        proof: the report of the intended proof.
-        countermodels: id of an option -> a model of the premises in which its formula is false.
-    """
-
-    id: str
-    answer: str | None
-    model: ModelReport
-    proof: TraceReport | None = None
-    countermodels: dict[str, ModelReport] = {}
-
-
 def encode_evidence(generated: Generated) -> bytes:
-    """The evidence for the answer as one line of JSON, without the newline."""
-    problem, model = generated.problem, ModelReport.of(generated.model)
+    """The evidence for the answer as one line of JSON, without the newline.
+
+    A model in which all premises are true, and the report of the intended proof, or for the id of each option a model
+    of the premises in which its formula is false.
+    """
+    evidence: dict[str, object]
     match generated.evidence:
         case Proved(_, _, report):
-            record = _EvidenceRecord(problem.id, problem.answer, model, proof=report)
+            evidence = {"proof": report}
         case Uncertain(models):
-            countermodels = {option: ModelReport.of(each) for option, each in models.items()}
-            record = _EvidenceRecord(problem.id, problem.answer, model, countermodels=countermodels)
+            evidence = {"countermodels": {option: ModelReport.of(each) for option, each in models.items()}}
         case other:
             assert_never(other)
-    return msgspec.json.encode(record)
+    problem, model = generated.problem, ModelReport.of(generated.model)
+    return msgspec.json.encode({"id": problem.id, "answer": problem.answer, "model": model, **evidence})
 
 
 def generate_problems(
@@ -253,14 +240,14 @@ class _Draft:
         trees = self._trees(grower, proved)
         if not trees:
             return None
-        leaves = [
-            leaf.formula
-            for tree in trees
-            for leaf in (without_a_link(tree, source) if self._answer == UNCERTAIN else tree.leaves())
-        ]
-        kept = list(dict.fromkeys(leaves))
-        whole = {leaf.formula for tree in trees for leaf in tree.leaves()}
-        missing = len(whole) - len(kept)  # problems without a proof are not to be known by their size
+        whole = [leaf for tree in trees for leaf in tree.leaves()]
+        leaves = (
+            [leaf for tree in trees for leaf in without_a_link(tree, source)] if self._answer == UNCERTAIN else whole
+        )
+        kept = list(dict.fromkeys([leaf.formula for leaf in leaves]))
+        missing = len({leaf.formula for leaf in whole}) - len(
+            kept
+        )  # problems without a proof are not to be known by their size
         taken = {node.formula for tree in trees for node in tree.nodes()}
         distracting = Distractors(trees[0], person, others, grower, source).draw(self._distractors + missing, taken)
         formulas = list(dict.fromkeys([*kept, *distracting]))
@@ -313,8 +300,7 @@ class _Draft:
     def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
         writer = Writer(self._settings.vocabulary, source)
         premises = [
-            Premise(f"h{number}", formula, show(formula), writer.sentence(formula))
-            for number, formula in enumerate(formulas, 1)
+            Premise(f"h{n}", formula, show(formula), writer.sentence(formula)) for n, formula in enumerate(formulas, 1)
         ]
         return Problem(
             id=f"{self._settings.system}-{self._settings.seed}/{self._index}",

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import reduce
 from heapq import heappop, heappush
 from itertools import count, product
+from operator import or_
 from typing import TypeAlias
 
 from proof_r1_formal.engine.budget import Budget
@@ -215,10 +217,7 @@ class Search:
         return True
 
     def _steps_of(self, numbers: Iterable[int]) -> int:
-        steps = 0
-        for number in numbers:
-            steps |= self._steps[number]
-        return steps
+        return reduce(or_, [self._steps[number] for number in numbers], 0)
 
     # -- what known formulas entail -----------------------------------------------------------------------------------
 
@@ -361,17 +360,10 @@ class Search:
                         pass
 
 
-def _signs(formula: Formula, *, known: bool = False) -> set[object]:
+def _signs(formula: Formula, *, known: bool = False) -> set[Atom | str]:
     """What tells that a known formula may be of use to a need: a ground atom of both, or else a predicate."""
-    signs: set[object] = set()
-    for part in subformulas(formula):
-        if isinstance(part, Atom):
-            ground = not part.free
-            if ground:
-                signs.add(part)
-            if known or not ground:
-                signs.add(part.predicate)
-    return signs
+    atoms = [part for part in subformulas(formula) if isinstance(part, Atom)]
+    return {atom for atom in atoms if not atom.free} | {atom.predicate for atom in atoms if known or atom.free}
 
 
 def _quantifier(formula: Formula) -> str | None:

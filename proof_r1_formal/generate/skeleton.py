@@ -103,7 +103,9 @@ class Grower:
         below = []
         if move.given is not None:
             given = self._turned(self._instance(move.given, names))
-            below.append(Node(self._general(given, move.general), principal=True))
+            if self._source.random() < move.general:  # it is said of everybody
+                given = ForAll(_X, map_terms(given, lambda term: _X if term is App(self._person, ()) else term))
+            below.append(Node(given, principal=True))
         needs = [self._instance(need, names) for need in move.needs]
         for need, share in zip(needs, self._shares(needs, steps), strict=True):
             node = self.grow(need, share, above | {goal})
@@ -137,34 +139,12 @@ class Grower:
             case _:
                 return formula
 
-    def _general(self, formula: Formula, share: float) -> Formula:
-        """The formula said of everybody, in that share of cases."""
-        return about_everybody(formula, self._person) if self._source.random() < share else formula
-
-
-def about_everybody(formula: Formula, person: str) -> Formula:
-    """``∀x`` of the formula with x for the person."""
-    return ForAll(_X, map_terms(formula, lambda term: _X if term is App(person, ()) else term))
-
-
-def about(formula: Formula, person: str, other: str) -> Formula:
-    """The formula with another person in the person's place."""
-    return rename(formula, {}, {person: other})
-
 
 def _compound(formula: Formula) -> bool:
     """Whether it is said of the person in so many parts that it would be odd as a premise."""
-    match formula:
-        case And() | Xor():
-            return True
-        case Not(Atom()):
-            return False
-        case Not(Exists() | ForAll()):
-            return False
-        case Not():
-            return True
-        case _:
-            return False
+    if isinstance(formula, Not):
+        return not isinstance(formula.body, Atom | Exists | ForAll)
+    return isinstance(formula, And | Xor)
 
 
 def steps_of(tree: Node, premises: Mapping[Formula, str], option_id: str, goal: Formula) -> tuple[ReferenceStep, ...]:

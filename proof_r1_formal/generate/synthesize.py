@@ -23,6 +23,7 @@ from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Inference, Refusal, Search
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.step import VERIFIED
@@ -148,17 +149,14 @@ class Prover:
         if len(models) == len(claims):
             return Uncertain(models)
         entailed = [name for name, answer in answers.items() if isinstance(answer, Entailed)]
-        if len(entailed) > 1 and self._inconsistent(problem):
+        if len(entailed) > 1 and isinstance(self._verifier.oracle.inconsistent(_premises(problem)), Entailed):
             return GaveUp(Reason.INCONSISTENT)
         if entailed:
             return GaveUp(reason, entailed[0])
         return GaveUp(Reason.UNDECIDED, next(n for n, a in answers.items() if n not in models))
 
     def _follows(self, problem: Problem, claim: Option) -> Answer:
-        return self._verifier.oracle.entails(tuple([p.formula for p in problem.premises]), claim.formula)
-
-    def _inconsistent(self, problem: Problem) -> bool:
-        return isinstance(self._verifier.oracle.inconsistent(tuple([p.formula for p in problem.premises])), Entailed)
+        return self._verifier.oracle.entails(_premises(problem), claim.formula)
 
     def _search(
         self,
@@ -174,7 +172,7 @@ class Prover:
         refused: set[Refusal] = set()
         while True:
             search = Search(
-                [premise.formula for premise in problem.premises],
+                _premises(problem),
                 [claim.formula for claim in claims],
                 schemata[stepwise],
                 self._verifier.oracle,
@@ -198,6 +196,10 @@ class Prover:
             if failing[0] == len(inferences):
                 return None
             refused.add(search.refusal(inferences[failing[0]][1]))
+
+
+def _premises(problem: Problem) -> tuple[Formula, ...]:
+    return tuple([premise.formula for premise in problem.premises])
 
 
 def _written(

@@ -111,6 +111,11 @@ patient curious generous punctual thrifty cheerful modest brave tidy witty stubb
 quick-witted self-taught ambitious honest restless calm observant humble inventive loyal
 """
 
+_HABITS = (
+    "wake up early, walk to work, keep a diary, travel by train, sing in the evening, speak three languages, "
+    "live by the river, work at night, trust old friends, learn from mistakes, win local prizes, ask good questions"
+)
+
 VOCABULARY = Vocabulary(
     people=tuple(
         Person(name, pronoun)
@@ -159,23 +164,9 @@ VOCABULARY = Vocabulary(
             "an astronomer, a science teacher, a weather observer, a data analyst, a mapmaker",
         ),
     ),
-    traits=tuple(Predicate("be", trait) for trait in _TRAITS.split())
-    + tuple(
-        Predicate(verb, rest)
-        for verb, rest in (
-            ("wake", "up early"),
-            ("walk", "to work"),
-            ("keep", "a diary"),
-            ("travel", "by train"),
-            ("sing", "in the evening"),
-            ("speak", "three languages"),
-            ("live", "by the river"),
-            ("work", "at night"),
-            ("trust", "old friends"),
-            ("learn", "from mistakes"),
-            ("win", "local prizes"),
-            ("ask", "good questions"),
-        )
+    traits=(
+        *[Predicate("be", trait) for trait in _TRAITS.split()],
+        *[Predicate(verb, rest) for verb, _, rest in (habit.partition(" ") for habit in _HABITS.split(", "))],
     ),
 )
 """The vocabulary of the package."""

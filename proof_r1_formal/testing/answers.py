@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 import msgspec
 
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.native import from_json, to_json
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.solver import Limits
@@ -39,48 +38,21 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.testing.search import Findings, Search
+from proof_r1_formal.testing.search import Failure, Findings, Search
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.text.parse import parse_formula
 
 _LIMITS = Limits(steps=200_000)
 
 
-class AnswerFailure(msgspec.Struct, frozen=True):
-    """A trace on which the library is wrong.
-
-    Attributes:
-        fault: what is wrong.
-        kind: how the trace was made.
-        problem: its record in JSON.
-        completion: the text.
-    """
-
-    fault: str
-    kind: str
-    problem: str
-    completion: str
-
-    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
-        """The problem, under this id, and the completion, to be verified again."""
-        problem = replace(from_json(self.problem), id=problem_id)
-        return problem, Completion(problem_id=problem_id, completion=self.completion)
-
-
 class AnswerFindings(Findings):
-    """The results of some traces.
+    """The results of some traces; accepted are those whose answer is verified. Outcomes: confirmed or unknown, by Z3.
 
     Attributes:
-        verified: number of traces whose answer is verified, by kind.
-        rechecked: verified answers by the result of Z3: confirmed, or unknown.
         reasons: why the others are not verified, by code; an answer may have several.
-        failures: traces on which the library is wrong.
     """
 
-    verified: Counter[str] = msgspec.field(default_factory=Counter)
-    rechecked: Counter[str] = msgspec.field(default_factory=Counter)
     reasons: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: list[AnswerFailure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -123,10 +95,10 @@ def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> 
     findings.examples[drawn.kind] += 1
     faults = list(_contradictions(report))
     if report.verified:
-        findings.verified[drawn.kind] += 1
+        findings.accepted[drawn.kind] += 1
         refuted, unknown = _questions(drawn.problem, report)
         faults += refuted
-        findings.rechecked["unknown" if unknown else "confirmed" if not refuted else "refuted"] += 1
+        findings.outcomes["unknown" if unknown else "confirmed" if not refuted else "refuted"] += 1
     else:
         codes = {finding.code for finding in report.findings}
         findings.reasons.update(codes)
@@ -135,7 +107,7 @@ def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> 
             faults.append("an honest answer is not verified")
     for fault in faults:
         record = to_json(drawn.problem)
-        findings.failures.append(AnswerFailure(fault, drawn.kind, record, drawn.completion))
+        findings.failures.append(Failure(fault, drawn.kind, record, drawn.completion))
 
 
 def _contradictions(report: TraceReport) -> Iterator[str]:
@@ -152,8 +124,8 @@ def _contradictions(report: TraceReport) -> Iterator[str]:
 
 def _questions(problem: Problem, report: TraceReport) -> tuple[list[str], bool]:
     """What Z3 refutes about a verified answer, and whether something stayed unknown."""
-    option, last = problem.option(report.answer), report.actions[-1]
-    if option is None or last.id != option.id or last.conclusion is None:
+    option, last = problem.option(report.answer), report.actions[-1] if report.actions else None
+    if option is None or last is None or last.id != option.id or last.conclusion is None:
         return ["the answer is verified, and the last action does not name it"], False
     refuted, unknown = [], False
     for query, entailed, fault in _asked(problem, option, last.conclusion):

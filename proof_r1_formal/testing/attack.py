@@ -15,7 +15,6 @@ The checker of bundles knows no theorems, so it skips proofs that apply one; the
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,9 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, TypeAlias
 
-import msgspec
-
-from proof_r1_formal.engine.solver import Limits, Solver
+from proof_r1_formal.engine.solver import Limits
+from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofError, ProofR1Error
 from proof_r1_formal.kernel.answer import Unknown
 from proof_r1_formal.kernel.checker import check
@@ -34,8 +32,8 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
 from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.testing.generate import mapped
-from proof_r1_formal.testing.search import Findings, Search
+from proof_r1_formal.testing.formulas import mapped
+from proof_r1_formal.testing.search import Failure, Findings, Search
 
 LIMITS = Limits(steps=400_000, seconds=10.0)
 """Of Z3, for each accepted proof."""
@@ -46,38 +44,12 @@ SecondChecker: TypeAlias = Callable[[Forgery], str]
 """Why a proof does not hold; empty if it does. The proof applies no theorem."""
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """An accepted proof that should not be, as Python expressions.
-
-    Attributes:
-        problem: what is wrong.
-        proof, premises, conclusion: the forgery.
-    """
-
-    problem: str
-    proof: str
-    premises: str
-    conclusion: str
-
-
-class ProofFindings(Findings):
-    """The results of some forgeries, by the kind of the last line.
-
-    Attributes:
-        accepted: number of accepted ones.
-        outcomes: of the accepted ones: entailed, refuted or undecided by Z3; agreed with or refused by the second
-            checker; skipped by it, because the proof applies a theorem.
-        failures: accepted proofs that are wrong.
-    """
-
-    accepted: Counter[str] = msgspec.field(default_factory=Counter)
-    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: list[Failure] = msgspec.field(default_factory=list)
-
-
 @dataclass(frozen=True)
-class Attack(Search[ProofFindings]):
+class Attack(Search[Findings]):
     """Settings of the search.
+
+    Its findings are by the kind of the last line. Outcomes of accepted forgeries: entailed, refuted or undecided by Z3;
+    agreed with or refused by the second checker, or skipped by it, because the proof applies a theorem.
 
     Attributes:
         seed: of all random choices.
@@ -86,18 +58,22 @@ class Attack(Search[ProofFindings]):
     size: ClassVar[int] = 500
     seed: int = 0
 
-    def chunk(self, examples: range) -> ProofFindings:
+    def chunk(self, examples: range) -> Findings:
         """The results of one chunk of forgeries."""
         forger = Forger(Random(f"forged/{self.seed}/{examples.start // self.size}"))
-        findings = ProofFindings()
+        findings = Findings()
         for forgery in islice(forger.forgeries(), len(examples)):
             _try(forgery, findings)
         return findings
 
 
-def _try(forgery: Forgery, findings: ProofFindings) -> None:
+def _try(forgery: Forgery, findings: Findings) -> None:
     kind = type(forgery.proof[-1]).__name__
     findings.examples[kind] += 1
+
+    def fail(fault: str) -> None:
+        findings.failures.append(Failure(fault, kind, repr(forgery[1:]), repr(forgery.proof)))
+
     try:
         used = check(*forgery)
     except ProofError:
@@ -106,7 +82,7 @@ def _try(forgery: Forgery, findings: ProofFindings) -> None:
     outcome = _outcome(tuple([forgery.premises[number] for number in sorted(used)]), forgery.conclusion)
     findings.outcomes[outcome] += 1
     if outcome == "refuted":
-        findings.failures.append(_failure("accepted, and does not follow", forgery))
+        fail("accepted, and does not follow")
     second = second_checker()
     if second is None:
         return
@@ -117,27 +93,16 @@ def _try(forgery: Forgery, findings: ProofFindings) -> None:
         return
     findings.outcomes["refused by the second checker" if refusal else "agreed with the second checker"] += 1
     if refusal:
-        findings.failures.append(_failure(f"accepted, but not by the second checker: {refusal}", forgery))
-
-
-def _failure(problem: str, forgery: Forgery) -> Failure:
-    return Failure(problem, *map(repr, forgery))
+        fail(f"accepted, but not by the second checker: {refusal}")
 
 
 # -- Z3 ---------------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _solver() -> Solver:
-    from proof_r1_formal.engine.z3 import Z3Solver
-
-    return Z3Solver(LIMITS)
-
-
 @lru_cache(maxsize=1 << 12)
 def _outcome(premises: tuple[Formula, ...], conclusion: Formula) -> str:
     query = Query(tuple(map(_distinct, premises)), _distinct(conclusion))
-    answer = _solver().decide(query)
+    answer = Z3Solver(LIMITS).decide(query)
     return "undecided" if isinstance(answer, Unknown) else type(answer).__name__.lower()
 
 

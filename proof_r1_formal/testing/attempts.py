@@ -22,11 +22,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cache
-from itertools import count, islice, product
+from itertools import count, product
 from random import Random
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -44,9 +43,9 @@ from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
-from proof_r1_formal.testing.generate import numbered
+from proof_r1_formal.testing.formulas import letters, numbered, structure
 from proof_r1_formal.testing.mutations import Step
-from proof_r1_formal.testing.strategies import formulas, signatures, structure_of, structures, terms
+from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
 from proof_r1_formal.text.show import show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
@@ -201,16 +200,7 @@ _SORTED = Signature(
     (ENTITY, "Animal"),
 )
 _SIGNATURES = (_PLAIN, _SORTED)
-
-
-class _Form(Enum):
-    """How a new premise says what the schema asks for."""
-
-    PLAIN = auto()
-    UNIVERSAL = auto()
-    FIRST_OF_TWO = auto()
-    SECOND_OF_TWO = auto()
-    TWICE_NEGATED = auto()
+_FORMS = ("plain", "universal", "first of two", "second of two", "twice negated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +213,7 @@ class _Recipe:
         parameter: free in the letters; a new premise may be universal in it.
         term: stands for the parameter in the step.
         links: for each premise of the schema, 0 for a new premise, or which known formula to take if one fits.
-        forms: for each premise of the schema, how a new one is written.
+        forms: for each premise of the schema, how a new one says it, one of ``_FORMS``.
         spare: what a new premise may say beside.
     """
 
@@ -233,7 +223,7 @@ class _Recipe:
     parameter: Var
     term: Term
     links: tuple[int, ...]
-    forms: tuple[_Form, ...]
+    forms: tuple[str, ...]
     spare: Formula
 
 
@@ -251,22 +241,18 @@ def _recipes(catalogue: Catalogue, signature: Signature, equality: bool, max_siz
     def recipes(draw: DrawFn) -> _Recipe:
         rule = draw(rules)
         schema, sort = draw(st.sampled_from(rule.schemata)), draw(sorts)
+        patterns = (*schema.premises, schema.conclusion)
+        bound = [part.variable.name for p in patterns for part in subformulas(p) if isinstance(part, ForAll | Exists)]
         fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
-        parameter = next(fresh)
-        letters: dict[str, Lambda | Term] = {}
-        for pattern in (*schema.premises, schema.conclusion):
-            for part in subformulas(pattern):
-                if isinstance(part, ForAll | Exists) and part.variable.name not in letters:
-                    letters[part.variable.name] = next(fresh)
-            for name, (kind, arity) in symbols(pattern).uses:
-                if name not in letters and kind == "predicate":
-                    holes = tuple(islice(fresh, arity))
-                    letters[name] = Lambda(holes, draw(bodies(*holes, parameter)))
-                elif name not in letters:
-                    letters[name] = draw(terms(signature, sort))
+        parameter, variables = next(fresh), {name: next(fresh) for name in dict.fromkeys(bound)}
+        drawn = letters(
+            patterns, lambda _, holes: draw(bodies(*holes, parameter)), lambda: draw(terms(signature, sort)), sort
+        )
         links = tuple([draw(st.integers(0, 3)) for _ in schema.premises])
-        forms = tuple([draw(st.sampled_from(_Form)) for _ in schema.premises])
-        return _Recipe(rule, schema, letters, parameter, draw(terms(signature, sort)), links, forms, draw(bodies()))
+        forms = tuple([draw(st.sampled_from(_FORMS)) for _ in schema.premises])
+        return _Recipe(
+            rule, schema, variables | drawn, parameter, draw(terms(signature, sort)), links, forms, draw(bodies())
+        )
 
     return recipes()
 
@@ -292,7 +278,7 @@ class _Builder:
                 break
         else:
             return
-        forms = (_Form.PLAIN,) * len(patterns) if Condition.OWN_DEPENDENCIES in schema.conditions else recipe.forms
+        forms = (_FORMS[0],) * len(patterns) if Condition.OWN_DEPENDENCIES in schema.conditions else recipe.forms
         added: dict[str, Formula] = {}
         dependencies: list[str] = []
         for pattern, name, form in zip(patterns, linked, forms, strict=True):
@@ -343,22 +329,13 @@ class _Builder:
                 names[index] = name
         return [names.get(index) for index in range(len(patterns))], found
 
-    def _premise(self, recipe: _Recipe, wanted: Formula, form: _Form) -> Formula:
+    def _premise(self, recipe: _Recipe, wanted: Formula, form: str) -> Formula:
         """A premise that is true in the model and has ``wanted``, closed, in its spine."""
-        plain = _closed(recipe, wanted)
-        match form:
-            case _Form.PLAIN:
-                return plain
-            case _Form.UNIVERSAL:
-                universal = ForAll(recipe.parameter, wanted)
-                return universal if wanted is not plain and evaluate(universal, self._model) else plain
-            case _Form.FIRST_OF_TWO:
-                return And(plain, _true_in(self._model, recipe.spare))
-            case _Form.SECOND_OF_TWO:
-                return And(_true_in(self._model, recipe.spare), plain)
-            case _Form.TWICE_NEGATED:
-                return Not(Not(plain))
-        assert_never(form)
+        plain, universal = _closed(recipe, wanted), ForAll(recipe.parameter, wanted)
+        spare = _true_in(self._model, recipe.spare)
+        general = universal if wanted is not plain and evaluate(universal, self._model) else plain
+        ways = (plain, general, And(plain, spare), And(spare, plain), Not(Not(plain)))
+        return dict(zip(_FORMS, ways, strict=True))[form]
 
     def _truth(self, formula: Formula) -> list[bool]:
         """In which structures the formula is true."""
@@ -389,5 +366,4 @@ def _completions(recipe: _Recipe, substitution: Mapping[str, Lambda | Term]) -> 
 def _various(signature: Signature, *, number: int = 30) -> list[Structure]:
     """Structures of one to three elements, always the same ones."""
     random = Random(0)
-    sizes = [dict.fromkeys(signature.sorts, index % 3 + 1) for index in range(number)]
-    return [structure_of(signature, domains, lambda: random.random() < 0.5, random.randrange) for domains in sizes]
+    return [structure(random, signature, dict.fromkeys(signature.sorts, index % 3 + 1)) for index in range(number)]

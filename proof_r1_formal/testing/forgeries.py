@@ -9,7 +9,7 @@ are what the checker says that a line shows, or something near to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -59,11 +59,11 @@ from proof_r1_formal.kernel.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.kernel.transform import constants, map_terms, subformulas
+from proof_r1_formal.kernel.transform import constants, map_terms, subformulas, substitute_term
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.testing.generate import CONNECTIVES
-from proof_r1_formal.testing.hostile import POOL, HostileFormulas, Words, capturing_instance, replace_variable
+from proof_r1_formal.testing.formulas import CONNECTIVES, QUANTIFIERS
+from proof_r1_formal.testing.hostile import POOL, HostileFormulas, capturing_instance, hostile_vocabulary
 
 HOLE = Var("␣hole", ENTITY)
 """Marks the places of a term."""
@@ -77,7 +77,7 @@ class Forgery(NamedTuple):
     conclusion: Formula
 
 
-class Forger:
+class Forger(HostileFormulas):
     """Draws forgeries.
 
     Args:
@@ -85,8 +85,7 @@ class Forger:
     """
 
     def __init__(self, source: Random) -> None:
-        self._source = source
-        self._draw = HostileFormulas(source)
+        super().__init__(source)
         self._depth = 0
         self._theorems = [theorem(schema) for rule in FOLIO.rules for schema in rule.schemata]
 
@@ -97,18 +96,18 @@ class Forger:
 
     def _forgeries(self) -> Iterator[Forgery]:
         """The forgeries of one set of premises: a proof that grows, and at each step a conclusion of it."""
-        source = self._source
-        self._draw.words = Words.drawn(source)
-        self._draw.oddity = 0.0 if source.random() < 0.95 else 0.06
-        premises = [self._draw.formula(source.randint(1, 6)) for _ in range(source.randrange(4))]
-        self._draw.oddity = 0.06
-        if premises and source.random() < 0.1:
+        source = self.random
+        self.vocabulary = hostile_vocabulary(source)
+        self.oddity = 0.0 if self.chance(0.95) else 0.06
+        premises = [self.formula(source.randint(1, 6)) for _ in range(source.randrange(4))]
+        self.oddity = 0.06
+        if premises and self.chance(0.1):
             premises.append(Not(premises[0]))
         planned: list[Line] = []
-        single = self._draw.single()
-        if len(self._draw.words.sorts) > 1 and source.random() < 0.4:
+        single = self.single()
+        if len(self.vocabulary.sorts) > 1 and self.chance(0.4):
             premises.append(single)
-        if source.random() < 0.5:
+        if self.chance(0.5):
             line, given = self._application(len(premises))
             planned.append(line)
             premises += given
@@ -126,13 +125,13 @@ class Forger:
 
     def _claimed(self, says: Formula | None, known: Sequence[Formula]) -> Formula:
         """What a line is said to show: mostly what it does show, else something near to it, or a known formula."""
-        choice = self._source.random()
+        choice = self.random.random()
         if says is None or choice < 0.05:
-            return self._source.choice(known) if known else BOTTOM
+            return self.random.choice(known) if known else BOTTOM
         if choice < 0.1:
             return Not(says)
         if choice < 0.2:
-            return self._draw.renamed(says)
+            return self.renamed(says)
         return says
 
     @staticmethod
@@ -147,78 +146,70 @@ class Forger:
 
     def _line(self, known: Sequence[Formula]) -> Line:
         """A line of a random kind."""
-        source = self._source
-        if not known or source.random() < 0.08:
-            return source.choice((self._from_nothing(), self._any_application(known)))
-        kinds = [
-            self._eliminate, self._eliminate, self._introduce, self._introduce, self._instance, self._instance,
-            self._witness, self._generalise, self._contradiction, self._any_application, self._repeat,
-        ]  # fmt: skip
-        blocks = [self._suppose, self._absurd, self._arbitrary, self._arbitrary] if self._depth < 2 else []
-        return source.choice([*kinds, *blocks])(known)
+        if not known or self.chance(0.14):
+            again = Repeat(self.random.randrange(len(known) + 1))
+            return self.random.choice((self._from_nothing(), self._any_application(known), again))
+        ways: list[Callable[[Sequence[Formula]], Line]] = [self._eliminate, self._introduce, self._instance] * 2
+        ways += [self._witness, self._generalise, self._contradiction, self._any_application]
+        ways += [self._suppose, self._arbitrary] * 2 if self._depth < 2 else []
+        return self.random.choice(ways)(known)
 
     def _number(self, known: Sequence[Formula], *kinds: type) -> int:
         """The number of a line, of one of the kinds if there is one; sometimes of none."""
-        if self._draw.odd():
-            return self._source.choice((-1, len(known), len(known) + 1))
+        if self.odd():
+            return self.random.choice((-1, len(known), len(known) + 1))
         fitting = [number for number, formula in enumerate(known) if isinstance(signed(formula).formula, kinds)]
-        return self._source.choice(fitting or range(max(1, len(known))))
-
-    def _repeat(self, known: Sequence[Formula]) -> Line:
-        return Repeat(self._source.randrange(len(known) + 1))
+        return self.random.choice(fitting or range(max(1, len(known))))
 
     def _from_nothing(self) -> Line:
         """A line that needs no other."""
-        left, right = self._draw.term(), self._draw.term()
-        before = self._draw.formula(1 if self._source.random() < 0.9 else 3)
-        marked = self._draw.abstracted(before, left, HOLE, 0.6)
-        after = map_terms(marked, lambda term: replace_variable(term, HOLE, right))
-        if self._source.random() < 0.5:
+        left, right = self.any_term(), self.any_term()
+        before = self.formula(1 if self.chance(0.9) else 3)
+        marked = self.abstracted(before, left, HOLE, 0.6)
+        after = map_terms(marked, lambda term: substitute_term(term, {HOLE: right}))
+        if self.chance(0.5):
             before, after = after, before
-        if self._source.random() < 0.2:
-            after = self._draw.formula(1)
+        if self.chance(0.2):
+            after = self.formula(1)
         leibniz = Leibniz(Implies(Eq(left, right), Implies(before, after)))
-        return self._source.choice((Truth(TOP), Truth(BOTTOM), Reflexivity(left), leibniz, leibniz))
+        return self.random.choice((Truth(TOP), Truth(BOTTOM), Reflexivity(left), leibniz, leibniz))
 
     def _eliminate(self, known: Sequence[Formula]) -> Line:
         main = self._number(known, *CONNECTIVES)
         other: int | None = None
-        if self._source.random() < 0.6:
+        if self.chance(0.6):
             formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
             sides = {signed(formula.left).formula, signed(formula.right).formula} if isinstance(formula, Binary) else {}
             fitting = [number for number, each in enumerate(known) if signed(each).formula in sides]
-            other = self._source.choice(fitting) if fitting else self._number(known)
-        return Eliminate(main, self._source.choice(("left", "right")), other)
+            other = self.random.choice(fitting) if fitting else self._number(known)
+        return Eliminate(main, self.random.choice(("left", "right")), other)
 
     def _introduce(self, known: Sequence[Formula]) -> Line:
-        source = self._source
+        source = self.random
         first, second = self._number(known), self._number(known)
         sides = [known[n] if 0 <= n < len(known) else TOP for n in (first, second)]
         given: tuple[int, ...] = (first, second)
-        if source.random() < 0.4:
-            sides[1], given = self._draw.formula(source.randint(1, 3)), (first,)
-        sides = [Not(side) if source.random() < 0.25 else side for side in sides]
-        if source.random() < 0.5:
+        if self.chance(0.4):
+            sides[1], given = self.formula(source.randint(1, 3)), (first,)
+        sides = [Not(side) if self.chance(0.25) else side for side in sides]
+        if self.chance(0.5):
             sides.reverse()
         return Introduce(source.choice(CONNECTIVES)(*sides), given)
 
     def _instance(self, known: Sequence[Formula]) -> Line:
+        """An instance by a term, mostly of the sort of the quantifier, or a constant that a witness may have."""
         main = self._number(known, ForAll, Exists)
-        return Instance(main, self._fitting(known, main))
-
-    def _fitting(self, known: Sequence[Formula], main: int) -> Term:
-        """A term, mostly of the sort of a quantifier, and sometimes a new constant or one that a witness has."""
         formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
-        if self._source.random() < 0.4:
-            return self._constant()
-        sort = formula.variable.sort if isinstance(formula, Binder) else None
-        return self._draw.term((), sort if self._source.random() < 0.9 else None)
+        fitting = self.term(formula.variable.sort) if isinstance(formula, Binder) else self.any_term()
+        return Instance(
+            main, self.random.choice((self._constant(), self._constant(), fitting, fitting, self.any_term()))
+        )
 
     def _constant(self) -> App:
         """A constant that may be new, or may not."""
-        if self._draw.odd():
-            return App(self._source.choice(POOL), (), self._source.choice(self._draw.words.sorts))
-        name = f"w{self._source.randrange(4)}" if self._source.random() < 0.85 else self._draw.words.constants[0][0]
+        if self.odd():
+            return App(self.random.choice(POOL), (), self.random.choice(self.vocabulary.sorts))
+        name = f"w{self.random.randrange(4)}" if self.chance(0.85) else self.constants()[0][0]
         return App(name, ())
 
     def _witness(self, known: Sequence[Formula]) -> Line:
@@ -227,23 +218,23 @@ class Forger:
     def _quantified(self, says: Formula, term: Term, *, share: float, universal: bool) -> Quantified:
         """A quantified formula with an instance that says something, if the quantifier is the right one."""
         stated = signed(says)
-        variable = self._draw.variable()
+        variable = self.variable()
         quantifier = ForAll if stated.sign == universal else Exists
-        if self._source.random() < 0.1:
+        if self.chance(0.1):
             quantifier = Exists if quantifier is ForAll else ForAll
-        return quantifier(variable, self._draw.abstracted(stated.formula, term, variable, share))
+        return quantifier(variable, self.abstracted(stated.formula, term, variable, share))
 
     def _generalise(self, known: Sequence[Formula]) -> Line:
         number = self._number(known)
         says = known[number] if 0 <= number < len(known) else TOP
         found = [*constants(says), *[term for term in symbols(says).ground_terms if term.arguments]]
-        term: Term = self._source.choice(found) if found else self._draw.term()
+        term: Term = self.random.choice(found) if found else self.any_term()
         return Generalise(self._quantified(says, term, share=0.7, universal=False), number, term)
 
     def _contradiction(self, known: Sequence[Formula]) -> Line:
         opposites = {signed(formula): number for number, formula in enumerate(known)}
         pairs = [(n, opposites[says]) for n, f in enumerate(known) if (says := signed(f).opposite()) in opposites]
-        return Contradiction(*(self._source.choice(pairs) if pairs else (self._number(known), self._number(known))))
+        return Contradiction(*(self.random.choice(pairs) if pairs else (self._number(known), self._number(known))))
 
     # -- lines with blocks --------------------------------------------------------------------------------------------
 
@@ -252,8 +243,8 @@ class Forger:
         lines: list[Line] = []
         inside = list(known)
         self._depth += 1
-        for _ in range(self._source.randint(2, 6)):
-            line = self._contradiction(inside) if self._source.random() < 0.25 else self._line(inside)
+        for _ in range(self.random.randint(2, 6)):
+            line = self._contradiction(inside) if self.chance(0.25) else self._line(inside)
             says = self._says((*lines, line), known)
             if says is not None:
                 lines.append(line)
@@ -261,38 +252,31 @@ class Forger:
         self._depth -= 1
         return (tuple(lines), inside[-1]) if lines else ((Repeat(len(known) - 1),), known[-1])
 
-    def _supposed(self, known: Sequence[Formula]) -> Formula:
-        """Something to suppose: a formula, or the opposite of one that is known or of a part of it."""
-        if self._source.random() < 0.5:
-            return self._draw.formula(self._source.randint(1, 3))
-        return Not(self._source.choice(list(subformulas(self._source.choice(known)))))
-
     def _suppose(self, known: Sequence[Formula]) -> Line:
-        supposed = self._supposed(known)
+        """A formula is supposed, or the opposite of one that is known or of a part of it."""
+        supposed = self.formula(self.random.randint(1, 3))
+        if self.chance(0.5):
+            supposed = Not(self.random.choice(list(subformulas(self.random.choice(known)))))
         block, says = self._block([*known, supposed])
-        return Suppose(Implies(supposed, says), block)
-
-    def _absurd(self, known: Sequence[Formula]) -> Line:
-        supposed = self._supposed(known)
-        return Absurd(supposed, self._block([*known, supposed])[0])
+        return self.random.choice((Suppose(Implies(supposed, says), block), Absurd(supposed, block)))
 
     def _arbitrary(self, known: Sequence[Formula]) -> Line:
         block, says = self._block(known)
         found = [App(part, ()) for part in sorted(symbols(says).functions)]
-        constant = self._source.choice(found) if found and self._source.random() < 0.8 else self._constant()
-        share = 1.0 if self._source.random() < 0.8 else 0.5
+        constant = self.random.choice(found) if found and self.chance(0.8) else self._constant()
+        share = 1.0 if self.chance(0.8) else 0.5
         return Arbitrary(self._quantified(says, constant, share=share, universal=True), constant, block)
 
     def _of_any_sort(self, single: ForAll, premises: Sequence[Formula]) -> list[Line]:
         """Lines that say of any sort what a premise says of one; the last comes first."""
-        constant, variable = App("w0", ()), self._draw.variable()
+        constant, variable = App("w0", ()), self.variable()
         all_are = ForAll(
-            variable, map_terms(single.body, lambda term: replace_variable(term, single.variable, variable))
+            variable, map_terms(single.body, lambda term: substitute_term(term, {single.variable: variable}))
         )
         inside = Arbitrary(all_are, constant, (Instance(premises.index(single), constant),))
         (only,) = constants(single)
         other = Var("u", variable.sort)
-        exists = Exists(other, self._draw.abstracted(all_are, only, other, 1.0))
+        exists = Exists(other, self.abstracted(all_are, only, other, 1.0))
         return [Generalise(exists, len(premises), only), inside]
 
     # -- theorems -----------------------------------------------------------------------------------------------------
@@ -304,23 +288,23 @@ class Forger:
 
     def _application(self, first: int) -> tuple[Line, list[Formula]]:
         """An instance of a theorem, and its premises, which get the numbers from ``first`` on."""
-        source, used = self._source, self._theorem()
+        used = self._theorem()
         substitution = self._substitution(used)
         is_open = any(isinstance(value, Var) for value in substitution.values())
-        make = capturing_instance if is_open and source.random() < 0.8 else instance
+        make = capturing_instance if is_open and self.chance(0.8) else instance
         try:
             premises = [make(pattern, substitution) for pattern in used.premises]
         except CatalogueError:
-            premises = [self._draw.formula(2) for _ in used.premises]
+            premises = [self.formula(2) for _ in used.premises]
         return Apply(used, substitution, tuple(range(first, first + len(premises)))), premises
 
     def _theorem(self) -> Theorem:
         """A theorem of a rule, or one about random patterns with the proof that the search finds."""
-        source, words = self._source, self._draw.words
-        if source.random() < 0.5:
-            self._draw.words, self._draw.oddity = Words.drawn(source, sorts=(ENTITY,)), 0.0
+        source, words = self.random, self.vocabulary
+        if self.chance(0.5):
+            self.vocabulary, self.oddity = hostile_vocabulary(source, patterns=True), 0.0
             found = next(filter(None, (self._searched() for _ in range(8))), None)
-            self._draw.words, self._draw.oddity = words, 0.06
+            self.vocabulary, self.oddity = words, 0.06
             if found is not None:
                 self._theorems[source.randrange(len(self._theorems))] = found
                 return found
@@ -328,14 +312,14 @@ class Forger:
 
     def _searched(self) -> Theorem | None:
         """A random theorem, if the search finds that it is one."""
-        source = self._source
-        if source.random() < 0.3:
+        source = self.random
+        if self.chance(0.3):
             premises, conclusion = self._vacuous()
         else:
             count = source.randint(1, 2)
-            premises = tuple([self._draw.formula(source.randint(1, 4), pattern=True) for _ in range(count)])
-            follows = source.random() < 0.6
-            conclusion = self._weakened(premises[0]) if follows else self._draw.formula(3, pattern=True)
+            premises = tuple([self.formula(source.randint(1, 4)) for _ in range(count)])
+            follows = self.chance(0.6)
+            conclusion = self._weakened(premises[0]) if follows else self.formula(3)
         try:
             proof = search(premises, conclusion, budget=150).proof
         except SignatureError:
@@ -344,50 +328,50 @@ class Forger:
 
     def _vacuous(self) -> tuple[tuple[Formula, ...], Formula]:
         """Patterns that differ in the order of quantifiers, of which one binds nothing but has the name of a letter."""
-        source, outer, inner = self._source, self._draw.variable(), Var("v", ENTITY)
+        source, outer, inner = self.random, self.variable(), Var("v", ENTITY)
         letter = App(outer.name, ())
         body: Formula = Atom("B", (inner, letter))
-        if source.random() < 0.3:
-            drawn = self._draw.formula(source.randint(1, 3), (inner,), pattern=True)
+        if self.chance(0.3):
+            drawn = self.formula(source.randint(1, 3), (inner,))
             body = map_terms(drawn, lambda term: letter if isinstance(term, App) else term)
         first, second = source.choice(((ForAll, Exists), (ForAll, Exists), (Exists, ForAll), (Exists, Exists)))
         return (first(outer, second(inner, body)),), second(inner, first(outer, body))
 
     def _weakened(self, formula: Formula) -> Formula:
         """A pattern that often follows from one: an instance, a quantified one, a part."""
-        source, variable = self._source, self._draw.variable()
+        source, variable = self.random, self.variable()
         part = source.choice(list(subformulas(formula)))
         match part:
-            case ForAll(bound, body) | Exists(bound, body) if source.random() < 0.5:
-                term = App(source.choice((bound.name, *[name for name, _ in self._draw.words.constants])), ())
-                return map_terms(body, lambda each: replace_variable(each, bound, term))
-            case _ if source.random() < 0.7:
-                return source.choice((ForAll, Exists))(variable, formula)
+            case ForAll(bound, body) | Exists(bound, body) if self.chance(0.5):
+                term = App(source.choice((bound.name, *[name for name, _ in self.constants()])), ())
+                return map_terms(body, lambda each: substitute_term(each, {bound: term}))
+            case _ if self.chance(0.7):
+                return source.choice(QUANTIFIERS)(variable, formula)
         return Or(formula, part)
 
     def _substitution(self, used: Theorem) -> dict[str, Lambda | Term]:
         """Something for each letter: mostly of the right kind, and sometimes open, of another kind, or not there."""
-        source = self._source
+        source = self.random
         patterns = (*used.premises, used.conclusion)
         bound = {part.variable.name for each in patterns for part in subformulas(each) if isinstance(part, Binder)}
-        sort = source.choice(self._draw.words.sorts)
+        sort = source.choice(self.vocabulary.sorts)
         values: dict[str, Lambda | Term] = {}
         for name, (kind, arity) in dict.fromkeys(use for each in patterns for use in symbols(each).uses):
             if kind == "predicate":
-                holes = tuple([Var(source.choice(self._draw.words.variables), sort) for _ in range(arity)])
-                scope = (*holes, self._draw.variable()) if self._draw.odd() else holes
-                atoms = [predicate for predicate, sorts in self._draw.words.predicates if len(sorts) == arity]
-                body = self._draw.formula(source.randint(1, 4), scope)
-                if atoms and source.random() < 0.5:
+                holes = tuple([Var(source.choice(self.vocabulary.variables), sort) for _ in range(arity)])
+                scope = (*holes, self.variable()) if self.odd() else holes
+                atoms = [predicate for predicate, sorts in self.vocabulary.predicates if len(sorts) == arity]
+                body = self.formula(source.randint(1, 4), scope)
+                if atoms and self.chance(0.5):
                     body = Atom(source.choice(atoms), tuple(source.sample(holes, arity)))
                 values[name] = Lambda(holes, body)
             else:
                 open_term: Term = Var(name if name in bound else source.choice(sorted(bound) or ["x"]), sort)
                 share = 0.5 if name in bound else 0.1
-                values[name] = open_term if source.random() < share else self._draw.term((), sort)
+                values[name] = open_term if self.chance(share) else self.term(sort)
         for name in sorted(bound):
-            if sort != ENTITY or source.random() < 0.15:
-                values[name] = Var(name if source.random() < 0.8 else source.choice(self._draw.words.variables), sort)
-        if self._draw.odd():
-            values[source.choice((*POOL, *values))] = self._draw.term()
+            if sort != ENTITY or self.chance(0.15):
+                values[name] = Var(name if self.chance(0.8) else source.choice(self.vocabulary.variables), sort)
+        if self.odd():
+            values[source.choice((*POOL, *values))] = self.any_term()
         return values

@@ -6,7 +6,9 @@ tell them from instances.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TypeAlias
 
 from proof_r1_formal.kernel.syntax import Formula
@@ -16,104 +18,45 @@ from proof_r1_formal.text.parse import parse_formula
 Pattern: TypeAlias = tuple[tuple[Formula, ...], Formula]
 """Patterns of the dependencies and of the conclusion."""
 
-_LISTED: Mapping[str, tuple[str, ...]] = {
-    "IMPLICATION_ELIMINATION": (
-        "A → B; A ⊢ B ∨ C",
-        "A ∧ B → C; A; B; D ⊢ C ∧ D",
-        "A ∨ B; A → C; B → C ⊢ C",
-        "¬B → ¬A; A ⊢ B",
-    ),
-    "MODUS_TOLLENS": (
-        "A → B; ¬B ⊢ ¬A ∨ C",
-        "A ∨ B; ¬B ⊢ A",
-        "A → B; B → C; ¬C; D ⊢ ¬A ∧ D",
-        "¬A → B; ¬B ⊢ A ∨ C",
-    ),
-    "EXCLUSIVE_DISJUNCTION_INTRODUCTION": (
-        "A; ¬B ⊢ A ∨ B",
-        "A; B ⊢ ¬(A ⊕ B)",
-        "A ⊕ B ⊢ B ⊕ A",
-        "A; ¬B ⊢ (A ∧ ¬B) ∨ (¬A ∧ B)",
-        "A ⊢ A ⊕ (¬A ∧ B)",
-        "A ⊢ (A ∨ B) ⊕ ¬A",
-        "A ⊢ ¬(A ↔ ¬A ∧ B)",
-        "A; ¬B ⊢ (A ∨ C) ⊕ B",
-    ),
-    "EXCLUSIVE_DISJUNCTION_ELIMINATION": (
-        "A ⊕ B ⊢ A ∨ B",
-        "A ⊕ B; A ⊢ ¬B ∨ C",
-        "(A ∨ B) ∧ ¬(A ∧ B); A ⊢ ¬B",
-        "A ⊕ B; B ⊕ C ⊢ A ↔ C",
-        "A ⊕ (B ∨ C); A ⊢ ¬B",
-    ),
-    "DISJUNCTIVE_SYLLOGISM": (
-        "A ∨ B; ¬A ⊢ B ∨ C",
-        "A ⊕ B; ¬A ⊢ B",
-        "¬A → B; ¬A ⊢ B",
-        "A ∨ B; A → C; B → C ⊢ C",
-    ),
-    "CONJUNCTION_INTRODUCTION": (
-        "A; B ⊢ (A ∧ B) ∨ C",
-        "A ∧ B; C ⊢ A ∧ C",
-        "A; A → B ⊢ A ∧ B",
-        "A; B ⊢ ¬(¬A ∨ ¬B)",
-    ),
-    "CONJUNCTION_ELIMINATION": (
-        "A ∧ B ⊢ A ∨ C",
-        "A ∧ B ⊢ A ∨ B",
-        "A; B ⊢ A",
-        "A ∧ B; A → C ⊢ C",
-    ),
-    "UNIVERSAL_ELIMINATION": (
-        "∀x A(x) ⊢ ∃x A(x)",
-        "∀x A(x) ⊢ A(a) ∨ B",
-        "∀x (A(x) ∧ B(x)) ⊢ A(a)",
-        "∀x (A(x) → B(x)); A(a) ⊢ B(a)",
-    ),
-    GOAL_BINDING: (
-        "A ⊢ A ∨ B",
-        "A ∧ B ⊢ A",
-        "A → B; A ⊢ B",
-        "∀x A(x) ⊢ A(a)",
-    ),
-    "UNIVERSAL_IMPLICATION_CHAINING": (
-        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x) ∨ D(x))",
-        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ A(a) → C(a)",
-        "∀x (A(x) → B(x)); ∀x A(x) ⊢ ∀x B(x)",
-    ),
-    "UNIVERSAL_PROPOSITIONAL_INFERENCE": (
-        "∀x (A(x) → B(x)); ∀x (A(x) → C(x)) ⊢ ∀x (A(x) → B(x) ∨ C(x))",
-        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x))",
-        "∀x (A(x) → B(x) ∧ C(x)) ⊢ ∀x (A(x) → B(x))",
-    ),
-    "EXISTENTIAL_INTRODUCTION": (
-        "∀x A(x) ⊢ ∃x A(x)",
-        "∃x (A(x) ∧ B(x)) ⊢ ∃x A(x)",
-        "A(a) → B(a); A(a) ⊢ ∃x B(x)",
-        "A(a) ⊢ ∃x (A(x) ∨ (A(a) ∧ B(x)))",
-    ),
-    "EXISTENTIAL_CONJUNCTION_ELIMINATION": (
-        "A(a) ∧ B(a) ⊢ ∃x A(x)",
-        "∃x (A(x) ∧ B(x)) ⊢ ∃x (A(x) ∨ C(x))",
-        "∃x A(x); B ⊢ B",
-    ),
-    "EXISTENTIAL_IMPLICATION_ELIMINATION": (
-        "∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (A(x) ∧ B(x))",
-        "A(a); ∀x (A(x) → B(x)) ⊢ ∃x B(x)",
-        "∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (B(x) ∨ C(x))",
-    ),
-    "EXISTENTIAL_CONJUNCTION_INTRODUCTION": (
-        "A(a); B ⊢ ∃x (A(x) ∧ B)",
-        "∃x A(x); B ⊢ ∃x (A(x) ∨ B)",
-        "∃x A(x); ∀x B(x) ⊢ ∃x (A(x) ∧ B(x))",
-    ),
-    "QUANTIFIER_NEGATION": (
-        "∀x A(x) ⊢ ¬¬∀x A(x)",
-        "¬∃x A(x) ⊢ ¬A(a)",
-        "¬∀x A(x) ⊢ ∃x ∃y (¬A(x) ∧ ¬A(y))",
-    ),
-}
-"""Rule -> steps of two rules at once, weakened ones, ones that are spelt otherwise."""
+_LISTED = """
+IMPLICATION_ELIMINATION:
+    A → B; A ⊢ B ∨ C | A ∧ B → C; A; B; D ⊢ C ∧ D | A ∨ B; A → C; B → C ⊢ C | ¬B → ¬A; A ⊢ B
+MODUS_TOLLENS:
+    A → B; ¬B ⊢ ¬A ∨ C | A ∨ B; ¬B ⊢ A | A → B; B → C; ¬C; D ⊢ ¬A ∧ D | ¬A → B; ¬B ⊢ A ∨ C
+EXCLUSIVE_DISJUNCTION_INTRODUCTION:
+    A; ¬B ⊢ A ∨ B | A; B ⊢ ¬(A ⊕ B) | A ⊕ B ⊢ B ⊕ A | A; ¬B ⊢ (A ∧ ¬B) ∨ (¬A ∧ B) | A ⊢ A ⊕ (¬A ∧ B) |
+    A ⊢ (A ∨ B) ⊕ ¬A | A ⊢ ¬(A ↔ ¬A ∧ B) | A; ¬B ⊢ (A ∨ C) ⊕ B
+EXCLUSIVE_DISJUNCTION_ELIMINATION:
+    A ⊕ B ⊢ A ∨ B | A ⊕ B; A ⊢ ¬B ∨ C | (A ∨ B) ∧ ¬(A ∧ B); A ⊢ ¬B | A ⊕ B; B ⊕ C ⊢ A ↔ C | A ⊕ (B ∨ C); A ⊢ ¬B
+DISJUNCTIVE_SYLLOGISM:
+    A ∨ B; ¬A ⊢ B ∨ C | A ⊕ B; ¬A ⊢ B | ¬A → B; ¬A ⊢ B | A ∨ B; A → C; B → C ⊢ C
+CONJUNCTION_INTRODUCTION:
+    A; B ⊢ (A ∧ B) ∨ C | A ∧ B; C ⊢ A ∧ C | A; A → B ⊢ A ∧ B | A; B ⊢ ¬(¬A ∨ ¬B)
+CONJUNCTION_ELIMINATION:
+    A ∧ B ⊢ A ∨ C | A ∧ B ⊢ A ∨ B | A; B ⊢ A | A ∧ B; A → C ⊢ C
+UNIVERSAL_ELIMINATION:
+    ∀x A(x) ⊢ ∃x A(x) | ∀x A(x) ⊢ A(a) ∨ B | ∀x (A(x) ∧ B(x)) ⊢ A(a) | ∀x (A(x) → B(x)); A(a) ⊢ B(a)
+GOAL_BINDING:
+    A ⊢ A ∨ B | A ∧ B ⊢ A | A → B; A ⊢ B | ∀x A(x) ⊢ A(a)
+UNIVERSAL_IMPLICATION_CHAINING:
+    ∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x) ∨ D(x)) | ∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ A(a) → C(a) |
+    ∀x (A(x) → B(x)); ∀x A(x) ⊢ ∀x B(x)
+UNIVERSAL_PROPOSITIONAL_INFERENCE:
+    ∀x (A(x) → B(x)); ∀x (A(x) → C(x)) ⊢ ∀x (A(x) → B(x) ∨ C(x)) |
+    ∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x)) | ∀x (A(x) → B(x) ∧ C(x)) ⊢ ∀x (A(x) → B(x))
+EXISTENTIAL_INTRODUCTION:
+    ∀x A(x) ⊢ ∃x A(x) | ∃x (A(x) ∧ B(x)) ⊢ ∃x A(x) | A(a) → B(a); A(a) ⊢ ∃x B(x) | A(a) ⊢ ∃x (A(x) ∨ (A(a) ∧ B(x)))
+EXISTENTIAL_CONJUNCTION_ELIMINATION:
+    A(a) ∧ B(a) ⊢ ∃x A(x) | ∃x (A(x) ∧ B(x)) ⊢ ∃x (A(x) ∨ C(x)) | ∃x A(x); B ⊢ B
+EXISTENTIAL_IMPLICATION_ELIMINATION:
+    ∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (A(x) ∧ B(x)) | A(a); ∀x (A(x) → B(x)) ⊢ ∃x B(x) |
+    ∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (B(x) ∨ C(x))
+EXISTENTIAL_CONJUNCTION_INTRODUCTION:
+    A(a); B ⊢ ∃x (A(x) ∧ B) | ∃x A(x); B ⊢ ∃x (A(x) ∨ B) | ∃x A(x); ∀x B(x) ⊢ ∃x (A(x) ∧ B(x))
+QUANTIFIER_NEGATION:
+    ∀x A(x) ⊢ ¬¬∀x A(x) | ¬∃x A(x) ⊢ ¬A(a) | ¬∀x A(x) ⊢ ∃x ∃y (¬A(x) ∧ ¬A(y))
+"""
+"""Rules, and under each steps of two rules at once, weakened ones, ones that are spelt otherwise."""
 
 _RESTATED = ("A ⊢ A", "A; B ⊢ A", "A ∧ B ⊢ B ∧ A ∨ C")
 
@@ -124,17 +67,24 @@ def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...]
     First listed ones and restated premises, then instances of the catalogue's other rules; none for a rule that is not
     one of the package's.
     """
-    if rule.name not in _LISTED:
+    listed = _listed()
+    if rule.name not in listed:
         return (), ()
-    texts = (*_LISTED[rule.name], *(() if rule.name == GOAL_BINDING else _RESTATED))
     others = [
         (schema.premises, schema.conclusion)
         for other in catalogue.rules
-        if other.name != rule.name and other.name in _LISTED
+        if other.name != rule.name and other.name in listed
         for schema in other.schemata
         if Condition.TERMINAL not in schema.conditions
     ]
-    return tuple(map(_pattern, texts)), tuple(others)
+    return listed[rule.name], tuple(others)
+
+
+@cache
+def _listed() -> Mapping[str, tuple[Pattern, ...]]:
+    listed = dict(re.findall(r"(\w+):\n((?: .*\n)+)", _LISTED))
+    more = {rule: () if rule == GOAL_BINDING else _RESTATED for rule in listed}
+    return {rule: tuple(map(_pattern, (*steps.split("|"), *more[rule]))) for rule, steps in listed.items()}
 
 
 def _pattern(text: str) -> Pattern:

@@ -1,4 +1,4 @@
-"""What the searches of this room share: examples from a seed, tried in chunks, and findings that add up.
+"""What the searches of this room share: examples from a seed, tried in chunks, findings that add up, and failures.
 
 In: a number of examples. Out: the findings of each chunk; a chunk has its own source of random numbers and is the unit
 of work of a process, so the examples depend only on the seed, not on the number of processes.
@@ -8,12 +8,55 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 
+from proof_r1_formal.data.completions import Completion, write_completions
+from proof_r1_formal.data.native import from_json, write_problems
 from proof_r1_formal.workers import ordered_map
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An example on which the library is wrong.
+
+    Attributes:
+        fault: what is wrong.
+        kind: how the example was made; the kind of the last line of a forged proof.
+        problem: its record in JSON; the premises and the conclusion of a forged proof in Python.
+        completion: the text; the forged proof in Python.
+    """
+
+    fault: str
+    kind: str
+    problem: str
+    completion: str
+
+
+def reproducer_paths(out: Path) -> tuple[Path, Path]:
+    """The files of problems and of completions beside the report ``out``."""
+    return out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
+
+
+def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Path]:
+    """Write the failures as problems and completions that every command takes, beside the report.
+
+    Args:
+        out: the file of the report; ``soundness.json`` has ``soundness.problems.jsonl`` and
+            ``soundness.completions.jsonl`` beside it.
+        failures: steps and traces, at least one.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    problems, completions = reproducer_paths(out)
+    named = [(f"{out.stem}/{number}", failure) for number, failure in enumerate(failures, 1)]
+    write_problems(problems, [replace(from_json(failure.problem), id=name) for name, failure in named])
+    write_completions(completions, [Completion(problem_id=name, completion=one.completion) for name, one in named])
+    return problems, completions
 
 
 class Findings(msgspec.Struct):
@@ -21,9 +64,15 @@ class Findings(msgspec.Struct):
 
     Attributes:
         examples: number of examples, by kind.
+        accepted: number of accepted ones, by kind.
+        outcomes: what other checks say, each with its number of examples.
+        failures: examples on which the library is wrong.
     """
 
     examples: Counter[str] = msgspec.field(default_factory=Counter)
+    accepted: Counter[str] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 F = TypeVar("F", bound=Findings)

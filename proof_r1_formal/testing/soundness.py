@@ -17,19 +17,17 @@ a step that is entailed and *no* instance. A failure is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from random import Random
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 
 from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data.completions import Completion, write_completions
-from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
@@ -44,10 +42,10 @@ from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.testing.generate import Generator, numbered
+from proof_r1_formal.testing.formulas import numbered
+from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
-from proof_r1_formal.testing.search import Findings, Search
-from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.testing.search import Failure, Findings, Search
 from proof_r1_formal.text.show import show
 
 RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, Oracle], RuleResult]
@@ -71,43 +69,16 @@ class Trial(NamedTuple):
     query: Query
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """A failure, with the data to reproduce it.
-
-    Attributes:
-        problem: what is wrong.
-        kind: how the example was made.
-        rule, dependencies, conclusion: the step, as text.
-    """
-
-    problem: str
-    kind: str
-    rule: str
-    dependencies: tuple[str, ...]
-    conclusion: str
-
-    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
-        """The step as a problem and a completion, to be verified again."""
-        query = Query(tuple(map(parse_formula, self.dependencies)), parse_formula(self.conclusion))
-        return _trace(self.rule, query, problem_id)
-
-
 class StepFindings(Findings):
-    """The results of some examples.
+    """The results of some steps. Outcomes: entailed, refuted or unknown; how many of those have checked evidence.
 
     Attributes:
-        accepted: number of steps that RuleCheck accepted, by kind.
-        outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
         certified: how many the kernel accepted.
-        failures: see :class:`Failure`.
     """
 
-    accepted: Counter[str] = msgspec.field(default_factory=Counter)
-    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
     non_instances: Counter[str] = msgspec.field(default_factory=Counter)
     certified: int = 0
-    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -226,9 +197,8 @@ class _Chunk:
 
     def _verified(self, step: Trial) -> StepReport | None:
         """The report on the step as the only action of a completion; None if its formulas make no problem."""
-        problem, completion = _trace(step.rule.name, step.query, "soundness/1")
         try:
-            return self._verifier.verify(problem, completion.completion).actions[0]
+            return self._verifier.verify(*_trace(step)).actions[0]
         except ProofR1Error:
             return None
 
@@ -243,45 +213,13 @@ class _Chunk:
             elif judgement is not None:
                 self._fail(f"the kernel does not accept the evidence: {judgement.reason}", step)
 
-    def _fail(self, problem: str, step: Trial) -> None:
-        shown = tuple(map(show, step.query.dependencies))
-        failure = Failure(problem, step.kind, step.rule.name, shown, show(step.query.conclusion))
-        self._findings.failures.append(failure)
+    def _fail(self, fault: str, step: Trial) -> None:
+        problem, completion = _trace(step)
+        self._findings.failures.append(Failure(fault, step.kind, to_json(problem), completion))
 
 
-def _trace(rule: str, query: Query, problem_id: str) -> tuple[Problem, Completion]:
+def _trace(step: Trial) -> tuple[Problem, str]:
     """The step as the only action of a completion, its dependencies being the premises."""
-    premises = numbered(query.dependencies)
-    step = ReferenceStep("s1", tuple([premise.id for premise in premises]), show(query.conclusion), rule)
-    problem = Problem(problem_id, premises, three_way_options(query.conclusion))
-    return problem, Completion(problem_id=problem_id, completion=summary([step]))
-
-
-class Reproducible(Protocol):
-    """A failure that can be reproduced."""
-
-    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
-        """A problem with this id, and a completion of it."""
-
-
-def reproducer_paths(out: Path) -> tuple[Path, Path]:
-    """The files of problems and of completions beside the report ``out``."""
-    return out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
-
-
-def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path, Path]:
-    """Write the failures as problems and completions that every command takes, beside the report.
-
-    Args:
-        out: the file of the report; ``soundness.json`` has ``soundness.problems.jsonl`` and
-            ``soundness.completions.jsonl`` beside it.
-        failures: at least one.
-
-    Raises:
-        DataError: a file cannot be written.
-    """
-    problems, completions = reproducer_paths(out)
-    traces = [failure.trace(f"{out.stem}/{number}") for number, failure in enumerate(failures, 1)]
-    write_problems(problems, [problem for problem, _ in traces])
-    write_completions(completions, [completion for _, completion in traces])
-    return problems, completions
+    conclusion, premises = step.query.conclusion, numbered(step.query.dependencies)
+    action = ReferenceStep("s1", tuple([premise.id for premise in premises]), show(conclusion), step.rule.name)
+    return Problem("soundness/1", premises, three_way_options(conclusion)), summary([action])

@@ -17,36 +17,26 @@ One module, because the strategies draw from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import product
 from typing import TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from proof_r1_formal.kernel.model import Element, Structure
+from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
     ENTITY,
-    TOP,
-    App,
-    Atom,
-    Eq,
-    Exists,
-    ForAll,
     Formula,
-    Not,
-    Quantified,
     Term,
     Var,
 )
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.testing.generate import CONNECTIVES
+from proof_r1_formal.testing.formulas import QUANTIFIERS, Formulas, Vocabulary, structure
 from proof_r1_formal.text.show import WORDS
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
@@ -58,10 +48,7 @@ _HOSTILE = (
     *("Ślęża", "猫", "🐈", "é", "\u202e", "\u2028", "|", "#", "sort", "Entity", "assert", "theorem", "sorry"),
 )
 _T = TypeVar("_T")
-_BOOLEANS = st.booleans()
 _LETTERS = ("x", "y", "z", "x1", "x_1", "X", "u", "v", "w", "t")
-_TRUTH: tuple[Formula, ...] = (TOP, BOTTOM)
-_QUANTIFIERS: tuple[type[Quantified], ...] = (ForAll, Exists)
 
 
 # -- names and signatures ---------------------------------------------------------------------------------------------
@@ -156,39 +143,48 @@ def _one_of(options: tuple[_T, ...]) -> SearchStrategy[_T]:
 # -- terms and formulas -----------------------------------------------------------------------------------------------
 
 
+class _Choices:
+    """Hypothesis as a source of choices."""
+
+    def __init__(self, draw: DrawFn) -> None:
+        self._draw = draw
+
+    def choice(self, options: Sequence[_T], /) -> _T:
+        return self._draw(_one_of(tuple(options)))
+
+    def randint(self, least: int, most: int, /) -> int:
+        return self._draw(_between(least, most))
+
+
+class _Parts(Formulas):
+    """Draws each part of a formula by a strategy of its own, so that an example can shrink to a part of it."""
+
+    def __init__(self, draw: DrawFn, vocabulary: Vocabulary) -> None:
+        super().__init__(_Choices(draw), vocabulary)
+        self._draw = draw
+
+    def formula(self, size: int, scope: tuple[Var, ...] = ()) -> Formula:
+        return self._draw(_sized(self.vocabulary, size, scope))
+
+    def whole(self, size: int, scope: tuple[Var, ...]) -> Formula:
+        return super().formula(size, scope)
+
+
+@st.composite
+def _formulas(draw: DrawFn, vocabulary: Vocabulary, size: int, scope: tuple[Var, ...]) -> Formula:
+    return _Parts(draw, vocabulary).whole(size, scope)
+
+
+_sized = lru_cache(4096)(_formulas)
+
+
 @st.composite
 def terms(
     draw: DrawFn, signature: Signature, sort: str = ENTITY, *, variables: Iterable[Var] = (), max_depth: int = 2
 ) -> Term:
     """Terms of a sort over ``signature`` and ``variables``, of at most ``max_depth`` levels."""
-    levels = _Levels(signature, variables, max_depth)
-    if sort not in levels.sorts:
-        reject()
-    return levels.term(draw, sort, max_depth)
-
-
-class _Levels:
-    """Which terms there are, level by level: the heads that can start a term of a sort."""
-
-    def __init__(self, signature: Signature, variables: Iterable[Var], max_depth: int) -> None:
-        self._heads: list[dict[str, list[tuple[Var | str, tuple[str, ...]]]]] = []
-        constants = [(name, kind) for name, kind in signature.functions.items() if not kind.arguments]
-        functions = [(name, kind) for name, kind in signature.functions.items() if kind.arguments]
-        for _ in range(max_depth):
-            heads: dict[str, list[tuple[Var | str, tuple[str, ...]]]] = {}
-            for variable in variables:
-                heads.setdefault(variable.sort, []).append((variable, ()))
-            for name, kind in constants + functions:
-                if not kind.arguments or (self._heads and self._heads[-1].keys() >= set(kind.arguments)):
-                    heads.setdefault(kind.result, []).append((name, kind.arguments))
-            self._heads.append(heads)
-        self.sorts = self._heads[-1].keys()
-
-    def term(self, draw: DrawFn, sort: str, depth: int) -> Term:
-        head, arguments = draw(_one_of(tuple(self._heads[depth - 1][sort])))
-        if isinstance(head, Var):
-            return head
-        return App(head, tuple([self.term(draw, s, depth - 1) for s in arguments]))
+    drawer, scope = Formulas(_Choices(draw), Vocabulary.of(signature)), tuple(variables)
+    return drawer.term(sort, scope, max_depth) if sort in drawer.sorts(scope, max_depth) else reject()
 
 
 def formulas(
@@ -196,7 +192,7 @@ def formulas(
     *,
     equality: bool = True,
     max_size: int = 12,
-    variables: SearchStrategy[str] | None = None,
+    variables: Iterable[str] = _LETTERS,
     free: tuple[Var, ...] = (),
 ) -> SearchStrategy[Formula]:
     """Formulas, by default closed.
@@ -205,66 +201,17 @@ def formulas(
         signature: the symbols that may occur; a drawn one if None.
         equality: whether ``=`` may occur.
         max_size: the most connectives, quantifiers, atoms and truth values.
-        variables: names for bound variables, those of ``signature`` left out; a few letters if None.
+        variables: names for bound variables, those of ``signature`` left out.
         free: variables that may occur free.
     """
     if signature is None:
         return signatures().flatmap(
             lambda drawn: formulas(drawn, equality=equality, max_size=max_size, variables=variables, free=free)
         )
-    taken = {*signature.predicates, *signature.functions}
-    if variables is None:
-        variables = _one_of(_LETTERS)
-    binders = st.builds(Var, variables.filter(lambda name: name not in taken), _one_of(signature.sorts))
-    sized = _Formulas(signature, equality, binders)
-    return _between(1, max_size).flatmap(lambda size: sized(free, size))
-
-
-class _Formulas:
-    """The strategies for formulas of each size in each scope: one for each node, so it can shrink to a node below."""
-
-    def __init__(self, signature: Signature, equality: bool, binders: SearchStrategy[Var]) -> None:
-        self._signature = signature
-        self._equality = equality
-        self._binders = binders
-        self._made: dict[tuple[tuple[Var, ...], int], SearchStrategy[Formula]] = {}
-
-    def __call__(self, scope: tuple[Var, ...], size: int) -> SearchStrategy[Formula]:
-        """Formulas of a size with free variables in ``scope``."""
-        if (scope, size) not in self._made:
-            self._made[scope, size] = _formula(self, scope, size)
-        return self._made[scope, size]
-
-    def draw(self, draw: DrawFn, scope: tuple[Var, ...], size: int) -> Formula:
-        if size > 1:
-            match draw(_one_of(_COMPOUND if size > 2 else _COMPOUND[:3])):
-                case "not":
-                    return Not(draw(self(scope, size - 1)))
-                case "quantified":
-                    quantifier, variable = draw(_one_of(_QUANTIFIERS)), draw(self._binders)
-                    hidden = tuple([v for v in scope if v.name != variable.name])
-                    return quantifier(variable, draw(self((variable, *hidden), size - 1)))
-            connective, left = draw(_one_of(CONNECTIVES)), draw(_between(1, size - 2))
-            return connective(draw(self(scope, left)), draw(self(scope, size - 1 - left)))
-        levels = _Levels(self._signature, scope, 2)
-        predicates = [name for name, sorts in self._signature.predicates.items() if levels.sorts >= set(sorts)]
-        simple = ["atom"] * 3 if predicates else []
-        match draw(_one_of((*simple, *(["="] if self._equality and levels.sorts else []), "truth"))):
-            case "atom":
-                predicate = draw(_one_of(tuple(predicates)))
-                return Atom(predicate, tuple([levels.term(draw, s, 2) for s in self._signature.predicates[predicate]]))
-            case "=":
-                sort = draw(_one_of(tuple(sorted(levels.sorts))))
-                return Eq(levels.term(draw, sort, 2), levels.term(draw, sort, 2))
-        return draw(_one_of(_TRUTH))
-
-
-_COMPOUND = ("not", "quantified", "quantified", "binary", "binary", "binary")
-
-
-@st.composite
-def _formula(draw: DrawFn, formulas: _Formulas, scope: tuple[Var, ...], size: int) -> Formula:
-    return formulas.draw(draw, scope, size)
+    vocabulary = Vocabulary.of(signature, variables, equality=equality)
+    if not vocabulary.variables:
+        return st.nothing()
+    return _between(1, max_size).flatmap(lambda size: _sized(vocabulary, size, free))
 
 
 @cache
@@ -279,31 +226,7 @@ def _between(least: int, most: int) -> SearchStrategy[int]:
 def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> Structure:
     """Structures that interpret everything in ``signature``, each sort by 1 to ``max_elements`` elements."""
     domains = {sort: draw(_between(1, max_elements)) for sort in signature.sorts}
-    return structure_of(signature, domains, lambda: draw(_BOOLEANS), lambda size: draw(_between(0, size - 1)))
-
-
-def structure_of(
-    signature: Signature, domains: Mapping[str, int], holds: Callable[[], bool], element: Callable[[int], Element]
-) -> Structure:
-    """A structure.
-
-    Args:
-        signature, domains: its symbols, and the number of elements of each sort.
-        holds: called for each row of a predicate: whether the predicate is true of it.
-        element: called for each value of a function with the number of elements of its sort: which one it is.
-    """
-
-    def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
-        return list(product(*[range(domains[sort]) for sort in sorts]))
-
-    return Structure(
-        domains,
-        {name: frozenset([row for row in rows(sorts) if holds()]) for name, sorts in signature.predicates.items()},
-        {
-            name: {row: element(domains[kind.result]) for row in rows(kind.arguments)}
-            for name, kind in signature.functions.items()
-        },
-    )
+    return structure(_Choices(draw), signature, domains)
 
 
 def queries(
@@ -337,23 +260,18 @@ def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
     Args:
         max_size: of each pattern.
     """
-    variables = draw(st.sampled_from(((), (_BOUND,))))
+    bound = draw(st.sampled_from(((), (_BOUND,))))
 
     def pattern(letters: Sequence[str]) -> Formula:
-        body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
-        if not variables:
-            return body
-        return ForAll(_BOUND, body) if draw(st.booleans()) else Exists(_BOUND, body)
+        vocabulary = Vocabulary(tuple([(letter, (ENTITY,) * len(bound)) for letter in letters]), (), parts=("atom",))
+        drawer = _Patterns(_Choices(draw), vocabulary)
+        body = drawer.formula(draw(_between(1, 2 * max_size)), bound)
+        return draw(_one_of(QUANTIFIERS))(_BOUND, body) if bound else body
 
     principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
     known = sorted({name for part in principal for name, _ in symbols(part).uses})
     return Schema("drawn", principal, tuple([pattern(known) for _ in range(draw(st.integers(0, 1)))]), pattern(known))
 
 
-def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formula]:
-    """Quantifier-free formulas over letters."""
-    return st.recursive(
-        st.sampled_from(letters),
-        lambda inner: st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in CONNECTIVES]),
-        max_leaves=max_size,
-    )
+class _Patterns(Formulas):
+    compounds = ("not", "binary", "binary", "binary")

@@ -20,7 +20,8 @@ from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, No
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.testing.generate import Chain, Generator, numbered
+from proof_r1_formal.testing.formulas import numbered
+from proof_r1_formal.testing.generate import Chain, Generator
 from proof_r1_formal.testing.mutations import Flaw, flawed, insert_steps, known, replace_step
 from proof_r1_formal.text.show import show
 
@@ -66,7 +67,7 @@ class TraceGenerator:
         kind = source.choices(list(Kind), (3, 3, 6))[0]
         if kind is Kind.ADVERSARIAL and source.random() < 0.25:
             query = self._generator.query()
-            proof = Chain((*query.dependencies, self._generator.formula()), ())
+            proof = Chain((*query.dependencies, self._generator.small_formula()), ())
             goal: Formula = query.conclusion
         else:
             proof = self._proof()
@@ -75,13 +76,9 @@ class TraceGenerator:
         steps = tuple([ReferenceStep(s.id, s.dependencies, show(s.conclusion), s.rule) for s in proof.steps])
         if steps:
             steps = self._bound(steps, problem)
-        match kind:
-            case Kind.HONEST:
-                return DrawnTrace(kind, problem, summary(steps))
-            case Kind.CORRUPTED:
-                return DrawnTrace(kind, problem, summary(self._corrupted(steps, problem)))
-            case Kind.ADVERSARIAL:
-                return self._attack(problem, goal, steps)
+        if kind is Kind.ADVERSARIAL:
+            return self._attack(problem, goal, steps)
+        return DrawnTrace(kind, problem, summary(steps if kind is Kind.HONEST else self._corrupted(steps, problem)))
 
     def _proof(self) -> Chain:
         """A proof, mostly from premises that do not contradict each other."""
@@ -105,7 +102,7 @@ class TraceGenerator:
         """One fault in one action; it may do no harm."""
         source, index = self._source, self._source.randrange(len(steps))
         step, other = steps[index], source.randrange(len(steps))
-        match source.randrange(10):
+        match source.randrange(8):
             case 0:
                 return replace_step(steps, index)
             case 1:
@@ -114,10 +111,6 @@ class TraceGenerator:
                 step = replace(step, dependencies=self._some(step.dependencies, source.randrange(3)))
             case 3:
                 step = replace(step, conclusion=show(self._generator.changed(self._formula(problem))))
-            case 4:
-                step = replace(step, conclusion=f"{step.conclusion} ∨ {show(self._formula(problem))}")
-            case 5:
-                step = replace(step, id=source.choice(known(problem, steps)))
             case _:
                 choices = list(flawed(problem, steps, index, source.choice(list(Flaw)), self._rules))
                 return source.choice(choices) if choices else steps
@@ -160,7 +153,7 @@ class TraceGenerator:
     def _choices(self, premises: Sequence[Formula], goal: Formula) -> Problem:
         """A problem whose options have formulas of their own; two may be the same, and any may be called Uncertain."""
         source, generator = self._source, self._generator
-        formulas = [goal, Not(goal), generator.formula(), generator.changed(goal)]
+        formulas = [goal, Not(goal), generator.small_formula(), generator.changed(goal)]
         labels = source.sample(("A", "B", "True", "False", "Uncertain"), 3)
         options = tuple([Option(f"o{n}", label, source.choice(formulas)) for n, label in enumerate(labels, 1)])
         return Problem("drawn/1", numbered(premises), options, source.choice([None, "o1", "o2", "o3"]))
@@ -185,14 +178,9 @@ class TraceGenerator:
         answer = problem.option(problem.answer)
         option = source.choice(problem.options) if answer is None or source.random() < 0.6 else answer
         stated = steps[-1].conclusion if steps and source.random() < 0.2 else self._statement(option, problem)
-        names = source.choice(
-            (
-                (),
-                tuple([step.id for step in steps[-1:]]),
-                tuple(known(problem, ()))[:MAX_DEPENDENCIES],
-                self._some([*known(problem, steps), option.id, "nothing"], source.randrange(5)),
-            )
-        )
+        last, premises = tuple([step.id for step in steps[-1:]]), tuple(known(problem, ()))[:MAX_DEPENDENCIES]
+        some = self._some([*known(problem, steps), option.id, "nothing"], source.randrange(5))
+        names = source.choice(((), last, premises, some))
         name = option.id if source.random() < 0.9 else source.choice(["goal", "s1", option.id.upper(), f"{option.id} "])
         return ReferenceStep(name, names, stated, GOAL_BINDING if source.random() < 0.5 else source.choice(self._names))
 
@@ -200,13 +188,7 @@ class TraceGenerator:
         """What the last action states: the option's formula, the same in other words, or something else."""
         source, formula = self._source, option.formula
         other = self._formula(problem)
-        same = (
-            formula,
-            Not(Not(formula)),
-            And(formula, Or(formula, other)),
-            Xor(formula, BOTTOM),
-            Implies(TOP, formula),
-        )
+        same = formula, Not(Not(formula)), And(formula, Or(formula, other)), Xor(formula, BOTTOM), Implies(TOP, formula)
         if source.random() < 0.5:
             return show(source.choice(same), source.choice(("unicode", "ascii", "prefix")))
         others = (TOP, BOTTOM, Not(formula), other, Or(formula, other), Or(formula, Not(formula)), And(other, formula))
@@ -214,21 +196,16 @@ class TraceGenerator:
 
     def _text(self, steps: Steps) -> str:
         """The completion; sometimes with a draft, a second summary or a repeated key, or truncated."""
-        source, text = self._source, summary(steps)
-        draft = summary(steps[:-1] or steps)
-        match source.randrange(16):
-            case 0:
-                return f"<think>{draft}</think>{text}"
-            case 1:
-                return f"{text}{draft}"
-            case 2:
-                return f"{draft}{text}"
-            case 3:
-                return text.replace('"conclusion":', '"conclusion": "⊤", "conclusion":', 1)
-            case 4:
-                return text[: source.randrange(len(text))]
-            case _:
-                return text
+        source, text, draft = self._source, summary(steps), summary(steps[:-1] or steps)
+        repeated = text.replace('"conclusion":', '"conclusion": "⊤", "conclusion":', 1)
+        odd = (
+            f"<think>{draft}</think>{text}",
+            f"{text}{draft}",
+            f"{draft}{text}",
+            repeated,
+            text[: source.randrange(len(text))],
+        )
+        return source.choice(odd) if source.random() < 0.3 else text
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
@@ -237,7 +214,7 @@ class TraceGenerator:
 
     def _formula(self, problem: Problem) -> Formula:
         """A formula of the problem, or a new one over its symbols."""
-        return self._source.choice((*problem.formulas(), self._generator.formula()))
+        return self._source.choice((*problem.formulas(), self._generator.small_formula()))
 
 
 def _problem(premises: Sequence[Formula], goal: Formula) -> Problem:

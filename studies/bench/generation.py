@@ -17,9 +17,8 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
-from proof_r1_formal.generate.comparison import comparison
-from proof_r1_formal.generate.diversity import Statistics
 from proof_r1_formal.generate.problems import STEPS, Difficulty
+from proof_r1_formal.generate.statistics import Statistics, comparison
 from studies.bench.bars import bars
 
 SEED = 1

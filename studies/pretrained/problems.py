@@ -21,8 +21,8 @@ from proof_r1_formal import Problem, Verifier, read_problems, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, Option
 from proof_r1_formal.errors import EnglishError, ProofR1Error
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
-from proof_r1_formal.generate.diversity import structural_key
 from proof_r1_formal.generate.sentences import Writer
+from proof_r1_formal.generate.shape import structural_key
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.signature import Signature

@@ -1,34 +1,35 @@
 """Ways of earning more for the same proof, measured with the real verifier and the real credit.
 
-An attack stands in place of an honest rollout of the group of ``testing.reward_search``. What it earns in all, over all
+An attack stands in place of an honest rollout of the group of ``studies.reward_search``. What it earns in all, over all
 its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds these
-attacks: run this file to print it. ``testing.reward_search`` finds more.
+attacks: run this file to print it. ``studies.reward_search`` finds more.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import FOLIO, ReferenceStep
+from proof_r1_formal import ReferenceStep
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName
-from proof_r1_formal.testing import reward_search
-from proof_r1_formal.testing.reward_edits import Draft, edits
-from proof_r1_formal.testing.reward_search import (
+from studies import reward_search
+from studies.reward_edits import FORMS, Draft, edits, step
+from studies.reward_search import (
     ANSWER,
     CLEVER,
     EITHER,
     GROUP,
     HONEST,
     LEAP,
-    PROBLEM,
     READS,
     TOLERANCE,
     WRONG_ANSWER,
@@ -37,15 +38,12 @@ from proof_r1_formal.testing.reward_search import (
     first_batch,
     gain,
     improves,
-    step,
     uneven,
     verified,
 )
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 SETTINGS: dict[PresetName, CreditSettings] = {name: CreditSettings(preset=name) for name in PRESETS}
-BOB = step("j1", "h1 h5", "reads(bob)", "IMPLICATION_ELIMINATION")
-WRONG = (READS, EITHER, LEAP, WRONG_ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +61,6 @@ class Attack:
         return gain(self.completion, self.kind, settings, baselines)
 
 
-def proof(name: str, *steps: ReferenceStep, kind: Kind = Kind.RIGHT, uneven: bool = False) -> Attack:
-    return Attack(name, Draft(steps).completion, kind, uneven)
-
-
-def wrong(name: str, *steps: ReferenceStep) -> Attack:
-    return proof(f"wrong, {name}", *steps, kind=Kind.WRONG)
-
-
 def either_steps(count: int) -> tuple[ReferenceStep, ...]:
     """True and useless steps ``A ⊕ tired(ann)``, of different A."""
     known = ("student(ann)", "h2"), ("student(bob)", "h5"), ("(¬∀x tired(x))", "h6"), ("(∃x student(x))", "h2")
@@ -84,138 +74,123 @@ def either_steps(count: int) -> tuple[ReferenceStep, ...]:
 
 def both_steps() -> tuple[ReferenceStep, ...]:
     """Twenty true and useless steps, each a conjunction of other premises."""
-    (padded,) = [
-        draft.steps for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO) if draft.edits == ("20 × ∧ at the end",)
-    ]
+    (padded,) = [draft.steps for draft in edits(HONEST[Kind.RIGHT]) if draft.edits == ("20 × ∧ at the end",)]
     return padded[len(HONEST[Kind.RIGHT].steps) :]
 
 
-def and_then(*junk: ReferenceStep) -> tuple[ReferenceStep, ...]:
-    """The honest proof with more steps after the first one."""
-    return (READS, *junk, EITHER, CLEVER, ANSWER)
+NAMED: dict[str, tuple[ReferenceStep, ...]] = {
+    "READS": (READS,),
+    "EITHER": (EITHER,),
+    "CLEVER": (CLEVER,),
+    "ANSWER": (ANSWER,),
+    "LEAP": (LEAP,),
+    "WRONG_ANSWER": (WRONG_ANSWER,),
+    "BOB": (step("j1", "h1 h5", "reads(bob)", "IMPLICATION_ELIMINATION"),),
+    "BOTH": both_steps(),
+    "USELESS": either_steps(4),
+}
 
 
-INFERENCE = ("s2 h4", CLEVER.conclusion, CLEVER.rule)
+def parsed(part: str) -> tuple[ReferenceStep, ...]:
+    """The steps of a name, or one step: ``s1: h1 h2 ⊢ reads(ann) by IMPLICATION_ELIMINATION``."""
+    if part in NAMED:
+        return NAMED[part]
+    found = re.fullmatch(r"(\S*): (.*) ?⊢ (.*) by (\w+)", part)
+    assert found is not None, part
+    return (step(*found.groups()),)
 
-ATTACKS = (
-    proof("a verified step again, as ¬¬A", *and_then(step("j1", "s1", "¬¬reads(ann)", "CONJUNCTION_ELIMINATION"))),
-    proof(
-        "A ∧ B, (A ∧ B) ∧ A and B ∧ A of known A and B",
-        *and_then(
-            step("j1", "s1 h2", "reads(ann) ∧ student(ann)", "CONJUNCTION_INTRODUCTION"),
-            step("j2", "j1 s1", "(reads(ann) ∧ student(ann)) ∧ reads(ann)", "CONJUNCTION_INTRODUCTION"),
-            step("j3", "s1 h2", "student(ann) ∧ reads(ann)", "CONJUNCTION_INTRODUCTION"),
-        ),
-    ),
-    proof(
-        "A ∧ B of known A and B",
-        *and_then(step("j1", "s1 h2", "reads(ann) ∧ student(ann)", "CONJUNCTION_INTRODUCTION")),
-    ),
-    proof("a premise again", *and_then(step("j1", "h2", "student(ann)", "CONJUNCTION_ELIMINATION"))),
-    proof("a tautology", *and_then(step("j1", "s1", "tired(bob) ∨ ¬tired(bob)", "DISJUNCTIVE_SYLLOGISM"))),
-    proof(
-        "¬∀ to ∃¬ and back, twice",
-        *and_then(
-            step("j1", "h6", "∃x ¬tired(x)", "QUANTIFIER_NEGATION"),
-            step("j2", "j1", "¬∀x tired(x)", "QUANTIFIER_NEGATION"),
-            step("j3", "j2", "∃x ¬tired(x)", "QUANTIFIER_NEGATION"),
-            step("j4", "j3", "¬∀x tired(x)", "QUANTIFIER_NEGATION"),
-        ),
-    ),
-    proof(
-        "¬∀ to ∃¬ and back, once",
-        *and_then(
-            step("j1", "h6", "∃x ¬tired(x)", "QUANTIFIER_NEGATION"),
-            step("j2", "j1", "¬∀x tired(x)", "QUANTIFIER_NEGATION"),
-        ),
-    ),
-    proof("binding straight from the premises", step("h_goal_true", "h1 h2 h3 h4", "clever(ann)", "GOAL_BINDING")),
-    proof(
-        "dependencies that are not needed",
-        step("s1", "h1 h2 h5 h6", "reads(ann)", "IMPLICATION_ELIMINATION"),
-        step("s2", "s1 h3 h5 h6", "clever(ann) ⊕ tired(ann)", "IMPLICATION_ELIMINATION"),
-        step("s3", "s2 h4 h5 h6", "clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
-        ANSWER,
-    ),
-    proof("a true step beside the proof", *and_then(BOB)),
-    proof(
-        "a true step beside the proof, declared into the closure",
-        READS,
-        BOB,
-        EITHER,
-        step("s3", "s2 h4 j1", "clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
-        ANSWER,
-    ),
-    proof(
-        "a wrong step declared into the closure",
-        READS,
-        EITHER,
-        CLEVER,
-        step("j1", "s1", "tired(bob)", "IMPLICATION_ELIMINATION"),
-        step("h_goal_true", "s3 j1", "clever(ann)", "GOAL_BINDING"),
-    ),
-    proof(
-        "one step split into two",
-        step("s0", "h1", "student(ann) → reads(ann)", "UNIVERSAL_ELIMINATION"),
-        step("s1", "s0 h2", "reads(ann)", "IMPLICATION_ELIMINATION"),
-        EITHER,
-        CLEVER,
-        ANSWER,
-    ),
-    proof(
-        "one step by way of three more that the proof uses",
-        READS,
-        step("d1", "s1 h2", "reads(ann) ∧ student(ann)", "CONJUNCTION_INTRODUCTION"),
-        step("d2", "d1 h5", "(reads(ann) ∧ student(ann)) ∧ student(bob)", "CONJUNCTION_INTRODUCTION"),
-        step("d3", "d2 h4", "(reads(ann) ∧ student(ann) ∧ student(bob)) ∧ ¬tired(ann)", "CONJUNCTION_INTRODUCTION"),
-        step("s2", "d3 h3", "clever(ann) ⊕ tired(ann)", "IMPLICATION_ELIMINATION"),
-        CLEVER,
-        ANSWER,
-    ),
-    wrong("with a schema error on purpose", *WRONG[:-1], step("", "s3", "¬clever(ann)", "GOAL_BINDING")),
-    wrong(
-        "with one more action that breaks the contract",
-        *WRONG[:-1],
-        step("h1", "s1", "reads(ann)", "IMPLICATION_ELIMINATION"),
-        WRONG[-1],
-    ),
-    Attack("wrong, without a summary", Draft(WRONG, "no summary").completion, Kind.WRONG),
-    Attack("wrong, with an empty summary", Draft(WRONG, "empty summary").completion, Kind.WRONG),
-    wrong("without an answer", *WRONG[:-1]),
-    wrong("with a true step beside it", READS, BOB, *WRONG[1:]),
-    wrong(
-        "with true steps declared beneath the wrong one",
-        READS,
-        BOB,
-        EITHER,
-        step("s3", "s2 j1", "¬clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
-        WRONG[-1],
-    ),
-    proof("twenty useless steps beside the proof", *and_then(*both_steps())),
-    proof("the last inference has the option's id", READS, EITHER, step("h_goal_true", *INFERENCE)),
-    proof(
-        "one step split in two, one under a rule with a low baseline",
-        step("s0", "h1", "student(ann) → reads(ann)", "UNIVERSAL_ELIMINATION"),
-        step("s1", "s0 h2", "reads(ann)", "IMPLICATION_ELIMINATION"),
-        EITHER,
-        CLEVER,
-        ANSWER,
-        uneven=True,
-    ),
-    wrong("with the leap left out", READS, EITHER, step("h_goal_false", "s2", "¬clever(ann)", "GOAL_BINDING")),
-    wrong("binding without dependencies", step("h_goal_false", "", "¬clever(ann)", "GOAL_BINDING")),
-    wrong("one true step that has the option's id", step("h_goal_true", "h1 h2", "reads(ann)", READS.rule)),
-    wrong("binding ⊤", step("h_goal_true", "", "⊤", "GOAL_BINDING")),
-    wrong("binding Uncertain to a premise", step("h_goal_uncertain", "h2", "student(ann)", "GOAL_BINDING")),
-    wrong("a guess of the right option", READS, EITHER, step("h_goal_true", "s2", "clever(ann)", "GOAL_BINDING")),
-    wrong("four useless ⊕ steps and a guess", *either_steps(4), step("h_goal_true", "", "clever(ann)", "GOAL_BINDING")),
-    wrong(
-        "the leap depends on a name that is not there",
-        READS,
-        EITHER,
-        replace(LEAP, dependencies=("s2", "s9")),
-        WRONG_ANSWER,
-    ),
+
+def attacks(text: str) -> Iterator[Attack]:
+    """The attacks of a text: a line with the name and sometimes the form or the baselines, then the steps, indented."""
+    for head, lines in re.findall(r"(\S.*)\n((?: .*\n)+)", text):
+        name, _, how = head.partition(" | ")
+        steps = [one for part in " ".join(lines.split()).split("; ") for one in parsed(part)]
+        kind = Kind.WRONG if name.startswith("wrong, ") else Kind.RIGHT
+        draft = Draft(tuple(steps), how if how in FORMS else "summary")
+        yield Attack(name, draft.completion, kind, how == "uneven baselines")
+
+
+ATTACKS = tuple(
+    attacks(
+        """
+a verified step again, as ¬¬A
+    READS; j1: s1 ⊢ ¬¬reads(ann) by CONJUNCTION_ELIMINATION; EITHER; CLEVER; ANSWER
+A ∧ B, (A ∧ B) ∧ A and B ∧ A of known A and B
+    READS; j1: s1 h2 ⊢ reads(ann) ∧ student(ann) by CONJUNCTION_INTRODUCTION;
+    j2: j1 s1 ⊢ (reads(ann) ∧ student(ann)) ∧ reads(ann) by CONJUNCTION_INTRODUCTION;
+    j3: s1 h2 ⊢ student(ann) ∧ reads(ann) by CONJUNCTION_INTRODUCTION; EITHER; CLEVER; ANSWER
+A ∧ B of known A and B
+    READS; j1: s1 h2 ⊢ reads(ann) ∧ student(ann) by CONJUNCTION_INTRODUCTION; EITHER; CLEVER; ANSWER
+a premise again
+    READS; j1: h2 ⊢ student(ann) by CONJUNCTION_ELIMINATION; EITHER; CLEVER; ANSWER
+a tautology
+    READS; j1: s1 ⊢ tired(bob) ∨ ¬tired(bob) by DISJUNCTIVE_SYLLOGISM; EITHER; CLEVER; ANSWER
+¬∀ to ∃¬ and back, twice
+    READS; j1: h6 ⊢ ∃x ¬tired(x) by QUANTIFIER_NEGATION; j2: j1 ⊢ ¬∀x tired(x) by QUANTIFIER_NEGATION;
+    j3: j2 ⊢ ∃x ¬tired(x) by QUANTIFIER_NEGATION; j4: j3 ⊢ ¬∀x tired(x) by QUANTIFIER_NEGATION; EITHER; CLEVER; ANSWER
+¬∀ to ∃¬ and back, once
+    READS; j1: h6 ⊢ ∃x ¬tired(x) by QUANTIFIER_NEGATION; j2: j1 ⊢ ¬∀x tired(x) by QUANTIFIER_NEGATION; EITHER;
+    CLEVER; ANSWER
+binding straight from the premises
+    h_goal_true: h1 h2 h3 h4 ⊢ clever(ann) by GOAL_BINDING
+dependencies that are not needed
+    s1: h1 h2 h5 h6 ⊢ reads(ann) by IMPLICATION_ELIMINATION;
+    s2: s1 h3 h5 h6 ⊢ clever(ann) ⊕ tired(ann) by IMPLICATION_ELIMINATION;
+    s3: s2 h4 h5 h6 ⊢ clever(ann) by EXCLUSIVE_DISJUNCTION_ELIMINATION; ANSWER
+a true step beside the proof
+    READS; BOB; EITHER; CLEVER; ANSWER
+a true step beside the proof, declared into the closure
+    READS; BOB; EITHER; s3: s2 h4 j1 ⊢ clever(ann) by EXCLUSIVE_DISJUNCTION_ELIMINATION; ANSWER
+a wrong step declared into the closure
+    READS; EITHER; CLEVER; j1: s1 ⊢ tired(bob) by IMPLICATION_ELIMINATION;
+    h_goal_true: s3 j1 ⊢ clever(ann) by GOAL_BINDING
+one step split into two
+    s0: h1 ⊢ student(ann) → reads(ann) by UNIVERSAL_ELIMINATION; s1: s0 h2 ⊢ reads(ann) by IMPLICATION_ELIMINATION;
+    EITHER; CLEVER; ANSWER
+one step by way of three more that the proof uses
+    READS; d1: s1 h2 ⊢ reads(ann) ∧ student(ann) by CONJUNCTION_INTRODUCTION;
+    d2: d1 h5 ⊢ (reads(ann) ∧ student(ann)) ∧ student(bob) by CONJUNCTION_INTRODUCTION;
+    d3: d2 h4 ⊢ (reads(ann) ∧ student(ann) ∧ student(bob)) ∧ ¬tired(ann) by CONJUNCTION_INTRODUCTION;
+    s2: d3 h3 ⊢ clever(ann) ⊕ tired(ann) by IMPLICATION_ELIMINATION; CLEVER; ANSWER
+wrong, with a schema error on purpose
+    READS; EITHER; LEAP; : s3 ⊢ ¬clever(ann) by GOAL_BINDING
+wrong, with one more action that breaks the contract
+    READS; EITHER; LEAP; h1: s1 ⊢ reads(ann) by IMPLICATION_ELIMINATION; WRONG_ANSWER
+wrong, without a summary | no summary
+    READS; EITHER; LEAP; WRONG_ANSWER
+wrong, with an empty summary | empty summary
+    READS; EITHER; LEAP; WRONG_ANSWER
+wrong, without an answer
+    READS; EITHER; LEAP
+wrong, with a true step beside it
+    READS; BOB; EITHER; LEAP; WRONG_ANSWER
+wrong, with true steps declared beneath the wrong one
+    READS; BOB; EITHER; s3: s2 j1 ⊢ ¬clever(ann) by EXCLUSIVE_DISJUNCTION_ELIMINATION; WRONG_ANSWER
+twenty useless steps beside the proof
+    READS; BOTH; EITHER; CLEVER; ANSWER
+the last inference has the option's id
+    READS; EITHER; h_goal_true: s2 h4 ⊢ clever(ann) by EXCLUSIVE_DISJUNCTION_ELIMINATION
+one step split in two, one under a rule with a low baseline | uneven baselines
+    s0: h1 ⊢ student(ann) → reads(ann) by UNIVERSAL_ELIMINATION; s1: s0 h2 ⊢ reads(ann) by IMPLICATION_ELIMINATION;
+    EITHER; CLEVER; ANSWER
+wrong, with the leap left out
+    READS; EITHER; h_goal_false: s2 ⊢ ¬clever(ann) by GOAL_BINDING
+wrong, binding without dependencies
+    h_goal_false:  ⊢ ¬clever(ann) by GOAL_BINDING
+wrong, one true step that has the option's id
+    h_goal_true: h1 h2 ⊢ reads(ann) by IMPLICATION_ELIMINATION
+wrong, binding ⊤
+    h_goal_true:  ⊢ ⊤ by GOAL_BINDING
+wrong, binding Uncertain to a premise
+    h_goal_uncertain: h2 ⊢ student(ann) by GOAL_BINDING
+wrong, a guess of the right option
+    READS; EITHER; h_goal_true: s2 ⊢ clever(ann) by GOAL_BINDING
+wrong, four useless ⊕ steps and a guess
+    USELESS; h_goal_true:  ⊢ clever(ann) by GOAL_BINDING
+wrong, the leap depends on a name that is not there
+    READS; EITHER; s3: s2 s9 ⊢ ¬clever(ann) by EXCLUSIVE_DISJUNCTION_ELIMINATION; WRONG_ANSWER
+"""
+    )
 )
 
 

@@ -144,46 +144,39 @@ def test_the_proof_of_a_small_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "premises", "rules"),
+    ("step", "rules"),
     [
-        ("P(a)", ["P(a)"], []),
-        ("¬¬P(a)", ["P(a)"], []),
-        ("Q(a)", ["P(a) → Q(a)", "P(a)"], ["IMPLICATION_ELIMINATION"]),
-        ("¬P(a)", ["P(a) → Q(a)", "¬Q(a)"], ["MODUS_TOLLENS"]),
-        ("P(a)", ["∀x P(x)", "Q(a)"], ["UNIVERSAL_ELIMINATION"]),
-        ("P(a) ⊕ Q(a)", ["P(a)", "¬Q(a)"], ["EXCLUSIVE_DISJUNCTION_INTRODUCTION"]),
-        ("R(a)", ["P(a) ∨ Q(a) ∨ R(a)", "¬Q(a)", "¬P(a)"], ["DISJUNCTIVE_SYLLOGISM"]),
-        ("P(a) ∨ Q(a)", ["Q(a)", "¬P(a)"], ["EXCLUSIVE_DISJUNCTION_INTRODUCTION"]),
-        ("P(a) → Q(a)", ["¬P(a)", "¬Q(a)"], ["EXCLUSIVE_DISJUNCTION_INTRODUCTION"]),
-        ("¬(P(a) ∧ Q(a))", ["¬Q(a)", "P(a)"], ["EXCLUSIVE_DISJUNCTION_INTRODUCTION"]),
-        ("¬(P(a) ∨ Q(a))", ["¬Q(a)", "¬P(a)"], ["CONJUNCTION_INTRODUCTION"]),
+        ("P(a) ⊢ P(a)", ""),
+        ("P(a) ⊢ ¬¬P(a)", ""),
+        ("P(a) → Q(a); P(a) ⊢ Q(a)", "IMPLICATION_ELIMINATION"),
+        ("P(a) → Q(a); ¬Q(a) ⊢ ¬P(a)", "MODUS_TOLLENS"),
+        ("∀x P(x); Q(a) ⊢ P(a)", "UNIVERSAL_ELIMINATION"),
+        ("P(a); ¬Q(a) ⊢ P(a) ⊕ Q(a)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION"),
+        ("P(a) ∨ Q(a) ∨ R(a); ¬Q(a); ¬P(a) ⊢ R(a)", "DISJUNCTIVE_SYLLOGISM"),
+        ("Q(a); ¬P(a) ⊢ P(a) ∨ Q(a)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION"),
+        ("¬P(a); ¬Q(a) ⊢ P(a) → Q(a)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION"),
+        ("¬Q(a); P(a) ⊢ ¬(P(a) ∧ Q(a))", "EXCLUSIVE_DISJUNCTION_INTRODUCTION"),
+        ("¬Q(a); ¬P(a) ⊢ ¬(P(a) ∨ Q(a))", "CONJUNCTION_INTRODUCTION"),
         (
-            "P(a) ∧ (Q(a) ∨ R(a))",
-            ["P(a)", "R(a)", "¬Q(a)"],
-            ["EXCLUSIVE_DISJUNCTION_INTRODUCTION", "CONJUNCTION_INTRODUCTION"],
+            "P(a); R(a); ¬Q(a) ⊢ P(a) ∧ (Q(a) ∨ R(a))",
+            "EXCLUSIVE_DISJUNCTION_INTRODUCTION CONJUNCTION_INTRODUCTION",
         ),
+        ("∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)) ⊢ ∀x (P(x) → R(x))", "UNIVERSAL_IMPLICATION_CHAINING"),
+        ("∀x (P(x) → Q(x)); ∀x (P(x) → R(x)) ⊢ ∀x (P(x) → Q(x) ∧ R(x))", "UNIVERSAL_PROPOSITIONAL_INFERENCE"),
+        ("P(a); Q(a) ⊢ ∃x (P(x) ∧ Q(x))", "EXISTENTIAL_INTRODUCTION"),
+        ("∃x (P(x) ∧ Q(x)) ⊢ ∃x P(x)", "EXISTENTIAL_CONJUNCTION_ELIMINATION"),
+        ("∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)", "EXISTENTIAL_IMPLICATION_ELIMINATION"),
+        ("∃x P(x); Q(a) ⊢ ∃x (P(x) ∧ Q(a))", "EXISTENTIAL_CONJUNCTION_INTRODUCTION"),
+        ("P(a); ¬Q(a) ⊢ ¬∀x (P(x) → Q(x))", "CONJUNCTION_INTRODUCTION EXISTENTIAL_INTRODUCTION"),
+        ("¬∃x ¬P(x) ⊢ P(a)", "UNIVERSAL_ELIMINATION"),
     ],
 )
-def test_shortest_proofs_with_the_rules_of_training(goal: str, premises: list[str], rules: list[str]) -> None:
-    assert rules_of(PROVER.prove(problem(goal, *premises))) == [*rules, GOAL_BINDING]
-
-
-@pytest.mark.parametrize(
-    ("goal", "premises", "rules"),
-    [
-        ("∀x (P(x) → R(x))", ["∀x (P(x) → Q(x))", "∀x (Q(x) → R(x))"], ["UNIVERSAL_IMPLICATION_CHAINING"]),
-        ("∀x (P(x) → Q(x) ∧ R(x))", ["∀x (P(x) → Q(x))", "∀x (P(x) → R(x))"], ["UNIVERSAL_PROPOSITIONAL_INFERENCE"]),
-        ("∃x (P(x) ∧ Q(x))", ["P(a)", "Q(a)"], ["EXISTENTIAL_INTRODUCTION"]),
-        ("∃x P(x)", ["∃x (P(x) ∧ Q(x))"], ["EXISTENTIAL_CONJUNCTION_ELIMINATION"]),
-        ("∃x Q(x)", ["∃x P(x)", "∀x (P(x) → Q(x))"], ["EXISTENTIAL_IMPLICATION_ELIMINATION"]),
-        ("∃x (P(x) ∧ Q(a))", ["∃x P(x)", "Q(a)"], ["EXISTENTIAL_CONJUNCTION_INTRODUCTION"]),
-        ("¬∀x (P(x) → Q(x))", ["P(a)", "¬Q(a)"], ["CONJUNCTION_INTRODUCTION", "EXISTENTIAL_INTRODUCTION"]),
-        ("P(a)", ["¬∃x ¬P(x)"], ["UNIVERSAL_ELIMINATION"]),
-    ],
-)
-def test_shortest_proofs_with_the_rules_about_quantifiers(goal: str, premises: list[str], rules: list[str]) -> None:
-    assert rules_of(IN_FOLIO.prove(problem(goal, *premises))) == [*rules, GOAL_BINDING]
-    assert proved(IN_FOLIO.prove(problem(goal, *premises))).answer == "h_goal_true"
+def test_shortest_proofs(step: str, rules: str) -> None:
+    premises, goal = step.split("⊢")
+    of_train = all(TRAIN.find(rule) for rule in rules.split())
+    result = proved((PROVER if of_train else IN_FOLIO).prove(problem(goal, *premises.split(";"))))
+    assert rules_of(result) == [*rules.split(), GOAL_BINDING]
+    assert result.answer == "h_goal_true"
 
 
 def test_a_step_may_lean_on_a_proof_that_takes_more_than_parts() -> None:

@@ -56,8 +56,7 @@ from proof_r1_formal.kernel.transform import rename, rename_term, subformulas, s
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.forgeries import Forgery
-from proof_r1_formal.testing.generate import CONNECTIVES, letters
-from proof_r1_formal.testing.hostile import HostileFormulas, Words
+from proof_r1_formal.testing.formulas import CONNECTIVES, Formulas, Vocabulary, letters
 
 CORRUPTED = 20_000
 OF_EACH_KIND = 200
@@ -68,22 +67,19 @@ THEOREMS = [theorem(schema) for rule in FOLIO.rules for schema in rule.schemata]
 # -- claims and their proofs ------------------------------------------------------------------------------------------
 
 
-WORDS = Words(
+VOCABULARY = Vocabulary(
     (("p", ()), ("q", ()), ("P", (ENTITY,)), ("Q", (ENTITY,)), ("R", (ENTITY, ENTITY))),
-    (("a", ENTITY), ("b", ENTITY)),
-    (("f", ENTITY, ENTITY),),
-    ("x", "y", "z"),
-    (ENTITY,),
+    (("a", (), ENTITY), ("b", (), ENTITY), ("f", (ENTITY,), ENTITY)),
 )
 """Few symbols, so that formulas often have to do with each other."""
 
 
-class Source(HostileFormulas):
+class Source(Formulas):
     """Random formulas and claims; the same for each seed."""
 
     def __init__(self, random: Random) -> None:
-        super().__init__(random)
-        self._random, self.words, self.oddity = random, WORDS, 0.0
+        super().__init__(random, VOCABULARY)
+        self._random = random
 
     def constant(self) -> Term:
         """A constant, which a proof may bring in; a function may only stand where the claim has it."""
@@ -282,10 +278,10 @@ class Vandal:
                 return random.choice(changed if deeper else (kind(right, left), other_kind(left, right), left, right))
             case Eq(left, right):
                 scope = tuple(_ordered(formula))
-                return random.choice((Eq(right, left), Eq(left, self._source.term(scope)), Eq(left, left)))
+                return random.choice((Eq(right, left), Eq(left, self._source.term(ENTITY, scope)), Eq(left, left)))
             case Atom(predicate, arguments) if arguments:
                 index = random.randrange(len(arguments))
-                term = random.choice((*self._new, self._source.term(tuple(_ordered(formula)))))
+                term = random.choice((*self._new, self._source.term(ENTITY, tuple(_ordered(formula)))))
                 row = (*arguments[:index], term, *arguments[index + 1 :])
                 return random.choice((Atom(predicate, row), Atom(predicate, arguments[::-1])))
             case _:

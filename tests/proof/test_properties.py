@@ -56,8 +56,8 @@ from proof_r1_formal.rules.manifest import unproved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.completions import any_text, completions, layouts
-from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, Corruption, corrupted_attempts
+from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, completions, corrupted_attempts, layouts
+from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import codes, verdicts
@@ -116,12 +116,12 @@ def test_premises_with_a_model_are_never_found_inconsistent(problem: Problem, te
 def test_a_flaw_is_found_where_it_is(corrupted: Corrupted) -> None:
     report = VERIFIER.verify(corrupted.problem, corrupted.completion)
     flawed = report.actions[corrupted.index]
-    if corrupted.corruption in FINDINGS:
-        assert FINDINGS[corrupted.corruption] in codes(flawed)
+    if corrupted.flaw in FINDINGS:
+        assert FINDINGS[corrupted.flaw] in codes(flawed)
         assert flawed.signal < 1.0
-    if corrupted.corruption in (Corruption.OTHER_RULE, Corruption.WEAKENED_CONCLUSION, Corruption.TAUTOLOGY):
+    if corrupted.flaw in (Flaw.OTHER_RULE, Flaw.WEAKENED_CONCLUSION, Flaw.TAUTOLOGY):
         assert flawed.semantic
-    if corrupted.corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
+    if corrupted.flaw in (Flaw.BAD_JSON, Flaw.TRUNCATED):
         assert not report.parsed
 
 
@@ -160,10 +160,10 @@ def steps_of(attempt: Attempt) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
 
 
 SMALL_ATTEMPTS = valid_attempts(FOLIO, signature=SMALL, max_steps=2)
-MEANINGS = [c for c in Corruption if c not in (Corruption.SYMBOL_CLASH, Corruption.TOO_MANY_DEPENDENCIES)]
+MEANINGS = [c for c in Flaw if c not in (Flaw.SYMBOL_CLASH, Flaw.TOO_MANY_DEPENDENCIES)]
 
 
-@given(corrupted_attempts(SMALL_ATTEMPTS, catalogue=FOLIO, corruptions=MEANINGS))
+@given(corrupted_attempts(SMALL_ATTEMPTS, catalogue=FOLIO, flaws=MEANINGS))
 @settings(max_examples=50)
 def test_what_rule_check_accepts_follows(corrupted: Corrupted) -> None:
     for dependencies, conclusion in steps_of(corrupted.attempt):

@@ -24,8 +24,7 @@ from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match
-from proof_r1_formal.testing.completions import any_text
-from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+from proof_r1_formal.testing.corruptions import Corrupted, any_text, corrupted_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from tests.builders import problem

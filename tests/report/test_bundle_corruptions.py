@@ -22,7 +22,7 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.report.bundle import encode
-from proof_r1_formal.testing.completions import completions
+from proof_r1_formal.testing.corruptions import completions
 from proof_r1_formal.testing.strategies import queries
 from tests.report.bundles import (
     BUNDLES,

@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,8 +27,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule, Schema
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.completions import completions, layouts
-from proof_r1_formal.testing.corruptions import Corrupted, Corruption, corrupted_attempts
+from proof_r1_formal.testing.corruptions import Corrupted, completions, corrupted_attempts, layouts
+from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import hostile_names, schemata, signatures
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
@@ -70,12 +70,12 @@ def test_any_symbols_will_do(attempt: Attempt) -> None:
     assert [step.signal for step in report.actions] == [1.0] * len(attempt.steps)
 
 
-@pytest.mark.parametrize("corruption", Corruption)
-def test_every_corruption_can_be_asked_for(corruption: Corruption) -> None:
-    @given(corrupted_attempts(catalogue=FOLIO, corruptions=[corruption]))
+@pytest.mark.parametrize("corruption", Flaw)
+def test_every_corruption_can_be_asked_for(corruption: Flaw) -> None:
+    @given(corrupted_attempts(catalogue=FOLIO, flaws=[corruption]))
     @settings(max_examples=5, suppress_health_check=list(HealthCheck))
     def changes_something(corrupted: Corrupted) -> None:
-        assert corrupted.corruption is corruption
+        assert corrupted.flaw is corruption
         assert corruption.name in repr(corrupted)
         original = corrupted.original
         assert (corrupted.problem, corrupted.completion) != (original.problem, original.completion)
@@ -128,36 +128,24 @@ def test_schemata_are_sound_and_unsound(sound: bool) -> None:
 # -- shrinking --------------------------------------------------------------------------------------------------------
 
 
-class Forgetful:
-    """A solver with a planted bug: of several dependencies it forgets the first."""
+class Broken:
+    """A solver with a planted bug in how it decides."""
 
-    name = "forgetful"
+    name = "broken"
 
-    def __init__(self) -> None:
-        self._solver = get_solver("embedded")
-
-    def decide(self, query: Query) -> Answer:
-        return self._solver.decide(Query(query.dependencies[1:] or query.dependencies, query.conclusion))
+    def __init__(self, decide: Callable[[Query], Answer]) -> None:
+        self.decide = decide
 
 
-class Credulous:
-    """A solver with a planted bug: it finds that everything follows from a single dependency."""
-
-    name = "credulous"
-
-    def __init__(self) -> None:
-        self._solver = get_solver("embedded")
-
-    def decide(self, query: Query) -> Answer:
-        return Entailed() if len(query.dependencies) == 1 else self._solver.decide(query)
-
-
+SOUND = get_solver("embedded")
+FORGETFUL = Broken(lambda query: SOUND.decide(Query(query.dependencies[1:] or query.dependencies, query.conclusion)))
+CREDULOUS = Broken(lambda query: Entailed() if len(query.dependencies) == 1 else SOUND.decide(query))
 SHRINKING = settings(max_examples=500, database=None, phases=[Phase.generate, Phase.shrink])
 FEW = Signature({"P": (), "Q": ("Entity",)}, {"a": FunctionType((), "Entity")})
 
 
 def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
-    buggy = Verifier(Forgetful(), evidence="none")
+    buggy = Verifier(FORGETFUL, evidence="none")
 
     def fails(attempt: Attempt) -> bool:
         report = buggy.verify(attempt.problem, attempt.completion)
@@ -170,7 +158,7 @@ def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
 
 
 def test_a_bug_that_accepts_too_much_shrinks_too() -> None:
-    buggy, right = Verifier(Credulous(), evidence="none"), Verifier(evidence="none")
+    buggy, right = Verifier(CREDULOUS, evidence="none"), Verifier(evidence="none")
 
     def differs(corrupted: Corrupted) -> bool:
         reports = [verifier.verify(corrupted.problem, corrupted.completion) for verifier in (buggy, right)]

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, cycle
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions, write_completions
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
-from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
+from proof_r1_formal.errors import CatalogueError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
-from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.testing.search import total
-from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings, write_reproducers
+from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings
 from proof_r1_formal.text.equivalence import operands
-from proof_r1_formal.text.show import show
 
 UNSOUND = {
     "affirming the consequent": ("A → B", "B", "A"),
@@ -50,25 +45,8 @@ def test_an_unsound_rule_is_found(name: str) -> None:
     planted = Rule("PLANTED", name, (schema("planted", *UNSOUND[name]),), Example((), ""))
     catalogue = Catalogue("planted", (*TRAIN.rules, planted), unchecked=True)
     failures = next(some.failures for some in Harness(catalogue).run(2000) if some.failures)
-    assert {failure.rule for failure in failures} == {"PLANTED"}
-    assert any(failure.problem == "accepted, and does not follow" for failure in failures)
-
-
-def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
-    planted = Rule("PLANTED", "", (schema("planted", *UNSOUND["denying the antecedent"]),), Example((), ""))
-    catalogue = Catalogue("planted", (*TRAIN.rules, planted), unchecked=True)
-    failures = next(some.failures for some in Harness(catalogue, check=any_rule).run(2000) if some.failures)
-    problems, completions = write_reproducers(tmp_path / "report.json", failures)
-    known = read_problems(problems)
-    verifier = Verifier(rules=catalogue)
-    for failure, completion in zip(failures, read_completions(completions), strict=True):
-        assert isinstance(completion, Completion)
-        [step] = verifier.verify(known[completion.problem_id], completion.completion).actions
-        shown = [show(premise.formula) for premise in known[completion.problem_id].premises]
-        assert (step.declared_rule, shown) == (failure.rule, list(failure.dependencies))
-        assert step.semantic == (failure.problem != "accepted, and does not follow")
-    with pytest.raises(DataError, match="cannot be written"):
-        write_completions(tmp_path / "none" / "c.jsonl", [])
+    assert all('"rule": "PLANTED"' in failure.completion for failure in failures)
+    assert any(failure.fault == "accepted, and does not follow" for failure in failures)
 
 
 def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
@@ -131,9 +109,9 @@ LOOSE: tuple[RuleCheck, ...] = (entailed, any_rule, weakened, restated, without_
 @pytest.mark.parametrize("check", LOOSE, ids=[check.__name__ for check in LOOSE])
 def test_a_loose_rule_check_is_found(check: RuleCheck) -> None:
     """None of them accepts what is false, so only entailed non-instances tell."""
-    found = total(StepFindings(), Harness(FOLIO, check=check).run(200))
-    assert {failure.problem for failure in found.failures} == {"accepted, but not an instance of the rule"}
-    assert found.failures[0].kind == "entailed, no instance"
+    failures = next(some.failures for some in Harness(FOLIO, check=check).run(2000) if some.failures)
+    assert {failure.fault for failure in failures} == {"accepted, but not an instance of the rule"}
+    assert failures[0].kind == "entailed, no instance"
 
 
 def test_nothing_is_found_where_nothing_is_planted() -> None:
@@ -165,15 +143,6 @@ def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> Non
     for step in steps:
         assert isinstance(oracle.entails(step.dependencies, step.conclusion), Entailed)
         assert isinstance(check_rule(rule, step.dependencies, step.conclusion, oracle), NoMatch), step
-
-
-def test_what_is_tried_depends_on_the_seed_only() -> None:
-    one, same, other = (
-        list(Harness(TRAIN, seed=seed).run(Harness.size + 20, workers=workers))
-        for seed, workers in ((3, 1), (3, 2), (4, 1))
-    )
-    assert one == same
-    assert one != other
 
 
 def test_the_kernel_checks_a_sample(lean: LeanKernel) -> None:

@@ -21,11 +21,11 @@ from proof_r1_formal.credit.terms import CreditSettings, PresetName, group_relat
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Iff
-from proof_r1_formal.testing.reward_edits import edits
-from proof_r1_formal.testing.reward_search import (
+from studies.audit.local_check import local_checks
+from studies.reward_edits import PROBLEM, edits
+from studies.reward_search import (
     GROUP,
     HONEST,
-    PROBLEM,
     Found,
     Kind,
     first_batch,
@@ -36,7 +36,6 @@ from proof_r1_formal.testing.reward_search import (
     tokens,
     verified,
 )
-from studies.audit.local_check import local_checks
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 
@@ -92,19 +91,7 @@ def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.Monk
 
 
 FRAGMENTS = (
-    "<think>",
-    "</think>",
-    "<summary>",
-    "</summary>",
-    "[",
-    "]",
-    "[]",
-    "{",
-    "}",
-    ",",
-    "\n",
-    " ",
-    "x",
+    *("<think>", "</think>", "<summary>", "</summary>", "[", "]", "[]", "{", "}", ",", "\n", " ", "x"),
     HONEST[Kind.RIGHT].completion,
 )
 """What texts are made of that come close to the contract."""
@@ -146,7 +133,7 @@ def test_z3_confirms_every_edit_that_counts_as_a_new_proof() -> None:
     z3, option = get_solver("z3"), parse_formula("clever(ann)")
     proofs = Counter[Kind]()
     for kind, honest in HONEST.items():
-        for draft in edits(honest, PROBLEM, FOLIO):
+        for draft in edits(honest):
             report = verified(draft.completion)
             if standing(report) <= UNPROVED or standing(report) <= standing(verified(honest.completion)):
                 continue
@@ -161,12 +148,8 @@ def test_z3_confirms_every_edit_that_counts_as_a_new_proof() -> None:
     assert set(proofs) == {Kind.MISNAMED, Kind.LUCKY}  # the others lack more than one edit can add
 
 
-def test_the_search_is_deterministic() -> None:
-    assert search(Kind.SILENT, ("paper",), pairs=20, seed=7) == search(Kind.SILENT, ("paper",), pairs=20, seed=7)
-
-
 def test_the_completion_of_an_edit_is_read_back_as_its_steps() -> None:
-    for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO):
+    for draft in edits(HONEST[Kind.RIGHT]):
         report = Verifier(rules=FOLIO, evaluation=False).read(PROBLEM, draft.completion)[1]
         if draft.form == "summary" and draft.length is None:
             assert [action.id or "" for action in report.actions] == [one.id for one in draft.steps]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.generate import Generated, GeneratorSettings, generate_problems
-from proof_r1_formal.generate.comparison import comparison
-from proof_r1_formal.generate.diversity import Statistics, is_shallow, pattern, structural_key
 from proof_r1_formal.generate.problems import draw_problem
+from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
+from proof_r1_formal.generate.statistics import Statistics, comparison
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename

@@ -1,9 +1,8 @@
 """A search for undeserved rewards: edits of honest rollouts, with the real verifier, tokens and credit.
 
 In: presets of credit. Out: for each kind of honest rollout the best edit, and its gain over the honest rollout. The
-search covers all single edits, then pairs drawn from a seed. ``python -m proof_r1_formal.testing.reward_search`` prints
-the table of ``docs/training.md``. ``--pairs N`` sets the number of pairs. The exit status is 1 if an edit pays under
-``hardened``.
+search covers all single edits, then pairs drawn from a seed. ``python -m studies.reward_search`` prints the table of
+``docs/training.md``. ``--pairs N`` sets the number of pairs. The exit status is 1 if an edit pays under ``hardened``.
 
 An edit is an improvement, not an attack, if its rollout newly proves the right answer, proves it by the rules, or keeps
 the contract. Every other edit that earns more than the honest rollout is an attack.
@@ -22,46 +21,14 @@ from math import fsum
 from random import Random
 from types import MappingProxyType
 
-from proof_r1_formal import (
-    FOLIO,
-    Problem,
-    ReferenceStep,
-    TraceReport,
-    Verifier,
-    parse_formula,
-    three_way_options,
-)
+from proof_r1_formal import FOLIO, TraceReport, Verifier
 from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
-from proof_r1_formal.testing.generate import numbered
-from proof_r1_formal.testing.reward_edits import WORD, Draft, edits
-
-PREMISES = (
-    "∀x (student(x) → reads(x))",
-    "student(ann)",
-    "reads(ann) → (clever(ann) ⊕ tired(ann))",
-    "¬tired(ann)",
-    "student(bob)",
-    "¬∀x tired(x)",
-)
-PROBLEM = Problem(
-    "clever/1",
-    numbered([parse_formula(text) for text in PREMISES]),
-    three_way_options(parse_formula("clever(ann)")),
-    "h_goal_true",
-)
-"""The problem of all rollouts of this module."""
-
+from studies.reward_edits import PROBLEM, WORD, Draft, edits, step
 
 # -- honest rollouts --------------------------------------------------------------------------------------------------
-
-
-def step(name: str, dependencies: str, conclusion: str, rule: str) -> ReferenceStep:
-    """An action; the dependencies are separated by blanks."""
-    return ReferenceStep(name, tuple(dependencies.split()), conclusion, rule)
-
 
 READS = step("s1", "h1 h2", "reads(ann)", "IMPLICATION_ELIMINATION")
 EITHER = step("s2", "s1 h3", "clever(ann) ⊕ tired(ann)", "IMPLICATION_ELIMINATION")
@@ -116,6 +83,21 @@ def verified(completion: str) -> TraceReport:
     return _VERIFIER.verify(PROBLEM, completion)
 
 
+@cache
+def tokens(completion: str) -> TokenText:
+    """The completion in tokens, words and signs, and the token that ends it."""
+    return TokenText((*[word.encode() for word in WORD.findall(completion)], b""))
+
+
+def _rollout(completion: str, settings: CreditSettings) -> Rollout:
+    return rollout_of(verified(completion), tokens(completion), settings)
+
+
+def honest_group(settings: CreditSettings) -> list[Rollout]:
+    """The group of honest rollouts."""
+    return [_rollout(HONEST[kind].completion, settings) for kind in GROUP]
+
+
 def first_batch(settings: CreditSettings) -> Baselines:
     """The baselines before the first batch: all rules alike."""
     return Baselines.start(FOLIO, settings)
@@ -126,15 +108,6 @@ def uneven(settings: CreditSettings) -> Baselines:
     used = {one.rule for one in HONEST[Kind.RIGHT].steps}
     names = first_batch(settings).averages
     return Baselines({name: settings.baseline_max if name in used else settings.baseline_min for name in names})
-
-
-def honest_group(settings: CreditSettings) -> list[Rollout]:
-    """The group of honest rollouts."""
-    return [_rollout(HONEST[kind].completion, settings) for kind in GROUP]
-
-
-def _rollout(completion: str, settings: CreditSettings) -> Rollout:
-    return rollout_of(verified(completion), tokens(completion), settings)
 
 
 def earned(
@@ -156,12 +129,6 @@ def earned(
     return fsum(credited[place].advantages)
 
 
-@cache
-def tokens(completion: str) -> TokenText:
-    """The completion in tokens, words and signs, and the token that ends it."""
-    return TokenText((*[word.encode() for word in WORD.findall(completion)], b""))
-
-
 def gain(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
     """How much more a completion earns than the honest rollout of its kind."""
     honest = earned(HONEST[kind].completion, kind, settings, baselines)
@@ -181,6 +148,9 @@ def _achieved(report: TraceReport) -> tuple[bool, bool, bool]:
 
 
 # -- the search -------------------------------------------------------------------------------------------------------
+
+TOLERANCE = 1e-9
+"""Tolerance of sums of floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,42 +184,32 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
         seed: of the draw.
     """
     honest = verified(HONEST[kind].completion)
-    standards = [
-        (name, settings, baselines, group, earned(HONEST[kind].completion, kind, settings, baselines, group))
-        for name, settings in [(name, CreditSettings(preset=name)) for name in presets]
-        for group in [honest_group(settings)]
-        for baselines in (first_batch(settings), uneven(settings))
-    ]
-    best: dict[PresetName, tuple[float, tuple[str, ...]]] = dict.fromkeys(presets, (0.0, ()))
-    attacks = improvements = 0
-    for draft in _drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")):
-        if improves(verified(draft.completion), honest):
-            improvements += 1
-            continue
-        attacks += 1
-        for name, settings, baselines, group, standard in standards:
-            more = earned(draft.completion, kind, settings, baselines, group) - standard
-            if more > best[name][0] + TOLERANCE:
-                best[name] = more, draft.edits
-    return tuple([Found(kind, name, found, more, attacks, improvements) for name, (more, found) in best.items()])
-
-
-TOLERANCE = 1e-9
-"""Tolerance of sums of floats."""
+    drafts = list(_drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")))
+    attacks = [draft for draft in drafts if not improves(verified(draft.completion), honest)]
+    found = []
+    for preset in presets:
+        settings, honestly = CreditSettings(preset=preset), HONEST[kind].completion
+        group, standards = honest_group(settings), (first_batch(settings), uneven(settings))
+        best, name = 0.0, tuple[str, ...]()
+        for baselines in standards:
+            standard = earned(honestly, kind, settings, baselines, group)
+            for draft in attacks:
+                more = earned(draft.completion, kind, settings, baselines, group) - standard
+                if more > best + TOLERANCE:
+                    best, name = more, draft.edits
+        found.append(Found(kind, preset, name, best, len(attacks), len(drafts) - len(attacks)))
+    return tuple(found)
 
 
 def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
     """Every single edit, and pairs of edits, each completion once."""
     seen = {honest.completion}
-    single = list(edits(honest, PROBLEM, FOLIO))
-    pair = (random.choice(list(edits(random.choice(single), PROBLEM, FOLIO))) for _ in range(pairs))
+    single = list(edits(honest))
+    pair = (random.choice(list(edits(random.choice(single)))) for _ in range(pairs))
     for draft in chain(single, pair):
         if draft.completion not in seen:
             seen.add(draft.completion)
             yield draft
-
-
-# -- the table --------------------------------------------------------------------------------------------------------
 
 
 def table(results: Sequence[Sequence[Found]]) -> str:

@@ -1,0 +1,108 @@
+"""Statistics of sets of problems, and tables that compare them.
+
+In: problems. Out: a :class:`Statistics` of each set; tables with one column per set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN, Problem
+from proof_r1_formal.evaluation.tables import Column, Style, Table
+from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
+from proof_r1_formal.kernel.transform import constants
+from proof_r1_formal.rules.schema import GOAL_BINDING
+
+MOST_SHAPES = 24
+"""Maximum number of rows of the table of shapes; it shows the most frequent ones."""
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts over problems; filled by :meth:`add`.
+
+    Attributes:
+        problems: how many there are.
+        answers: id of the right option -> problems.
+        premises: number of premises -> problems.
+        steps: number of steps of the shortest reference proof, the terminal one left out -> problems that have one.
+        rules: steps of the reference proofs, the terminal ones left out, by rule.
+        patterns: premises by :func:`~proof_r1_formal.generate.shape.pattern`.
+        people: number of constants -> problems.
+        shallow: problems whose answer is Uncertain that are shallow (``is_shallow``).
+        skeletons: keys of the premises that a reference proof uses, with its goal.
+    """
+
+    problems: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
+    premises: Counter[int] = field(default_factory=Counter)
+    steps: Counter[int] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    patterns: Counter[str] = field(default_factory=Counter)
+    people: Counter[int] = field(default_factory=Counter)
+    shallow: int = 0
+    skeletons: set[bytes] = field(default_factory=set)
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem."""
+        self.problems += 1
+        self.answers[problem.answer or ""] += 1
+        self.premises[len(problem.premises)] += 1
+        self.patterns.update(pattern(premise.formula) for premise in problem.premises)
+        self.people[len({constant for formula in problem.formulas() for constant in constants(formula)})] += 1
+        if problem.answer == GOAL_UNCERTAIN:
+            self.shallow += is_shallow(problem)
+        if problem.proofs:
+            shortest = [step for step in min(problem.proofs, key=len) if step.rule != GOAL_BINDING]
+            self.steps[len(shortest)] += 1
+            self.rules.update(step.rule for step in shortest)
+            used = {dependency for step in shortest for dependency in step.dependencies}
+            goal = problem.options[0].formula
+            self.skeletons.add(structural_key(goal, [p.formula for p in problem.premises if p.id in used]))
+
+
+def comparison(sets: Mapping[str, Statistics]) -> tuple[Table, ...]:
+    """Tables of properties of the problems, of the rules of their proofs, and of the shapes of their premises."""
+    columns = (Column("", Style.TEXT), *[Column(name, Style.COUNT) for name in sets])
+
+    def row(name: str, cell: Callable[[Statistics], str]) -> tuple[str, ...]:
+        return (name, *[cell(one) for one in sets.values()])
+
+    def answered(label: str) -> tuple[str, ...]:
+        return row(f"answer {label}", lambda one: share(one.answers[THREE_WAY[label.lower()]], one.problems))
+
+    def shares(title: str, counts: Callable[[Statistics], Counter[str]]) -> Table:
+        """The shares of everything that is counted, the most frequent first."""
+
+        def counted(name: str) -> tuple[str, ...]:
+            return row(name, lambda one: share(counts(one)[name], counts(one).total()))
+
+        together: Counter[str] = sum(map(counts, sets.values()), Counter())
+        return Table(title, columns, tuple([counted(name) for name, _ in together.most_common(MOST_SHAPES)]))
+
+    properties = (
+        row("problems", lambda one: f"{one.problems}"),
+        *map(answered, (TRUE, FALSE, UNCERTAIN)),
+        row("premises, mean", lambda one: _mean(one.premises)),
+        row("people, mean", lambda one: _mean(one.people)),
+        row("steps of proofs, mean", lambda one: _mean(one.steps)),
+        row("different skeletons of proofs", lambda one: f"{len(one.skeletons)} of {one.steps.total()}"),
+        row("Uncertain, and nothing leads to the goal", lambda one: share(one.shallow, one.answers[GOAL_UNCERTAIN])),
+    )
+    return (
+        Table("Problems", columns, properties),
+        shares("Steps by rule, the terminal ones left out", lambda one: one.rules),
+        shares("Premises by shape", lambda one: one.patterns),
+    )
+
+
+def share(part: int, whole: int) -> str:
+    """A share in percent; a dash if the total is 0."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _mean(counts: Counter[int]) -> str:
+    total = counts.total()
+    return f"{sum(value * count for value, count in counts.items()) / total:.1f}" if total else "–"
