@@ -143,7 +143,7 @@ class LeftOut:
         """End with an error if nothing may be left out and something was."""
         if self.strict and (self.problems or self.lines):
             log_skipped(self)
-            which = [counted(self.problems, "problem"), counted(len(self.lines), "completion")]
+            which = [count_of(self.problems, "problem"), count_of(len(self.lines), "completion")]
             shown = " and ".join([one for one in which if not one.startswith("0 ")])
             fail(f"{shown} cannot be used, and --strict forbids to leave anything out; nothing was written")
 
@@ -165,7 +165,7 @@ def read_problem_file(
         left_out.refuse()
     noted = [problem for problem in known.values() if problem.notes]
     if noted:
-        have = counted(len(noted), "problem has", "problems have")
+        have = count_of(len(noted), "problem has", "problems have")
         log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not known:
         fail(f"{path} contains no usable problem")
@@ -252,14 +252,14 @@ def finish(left_out: LeftOut, doubts: Doubts | None = None) -> None:
     doubts = doubts or Doubts()
     log_skipped(left_out)
     if left_out.lines:
-        log(f"{counted(len(left_out.lines), 'line was', 'lines were')} skipped; everything else was checked")
+        log(f"{count_of(len(left_out.lines), 'line was', 'lines were')} skipped; everything else was checked")
     if doubts.unchecked:
         log("no evidence was checked (--evidence none): “verified” rests on the solver")
     if doubts.unsupported:
-        have = counted(doubts.unsupported, "step has", "steps have")
+        have = count_of(doubts.unsupported, "step has", "steps have")
         log(f"{have} an answer without evidence, which verifies nothing (“evidence”: “unsupported” in the reports)")
     if doubts.broken:
-        questions = counted(doubts.broken, "question is", "questions are")
+        questions = count_of(doubts.broken, "question is", "questions are")
         log(f"{questions} undecided because the solver is broken; the findings say how. Choose another with --solver")
     if left_out.lines or left_out.problems or doubts.broken:
         raise typer.Exit(1)
@@ -334,12 +334,12 @@ def resumable(file: LineFile) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"; {counted(file.done, 'line')} kept: repeat the command to resume" if file.is_resumable else ""
+        kept = f"; {count_of(file.done, 'line')} kept: repeat the command to resume" if file.is_resumable else ""
         log(f"interrupted{kept}")
         raise typer.Exit(INTERRUPTED) from None
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
+def count_of(number: int, thing: str, things: str | None = None) -> str:
     """A number with its noun: ``1 report``, ``2 reports``."""
     return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 

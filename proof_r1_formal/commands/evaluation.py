@@ -28,7 +28,7 @@ from proof_r1_formal.commands.common import (
     WorkersOption,
     check_outputs,
     count_lines,
-    counted,
+    count_of,
     distinct_completions,
     engine,
     fail,
@@ -170,7 +170,7 @@ def evaluate(
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
     if plots is not None:
-        log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
+        log(f"{count_of(len(draw(results, plots)), 'picture')} written to {plots}")
     finish(left_out, assessor.doubts)
 
 
@@ -233,10 +233,10 @@ class _Assessor:
         shown = ", ".join(map(str, files))
         answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:
-            have = counted(len(absent), "problem has", "problems have")
+            have = count_of(len(absent), "problem has", "problems have")
             log(f"{shown}: {have} no completion: {shown_ids(absent)}")
         if incomplete := found.metrics.overall.incomplete:
-            have = counted(incomplete, "problem has", "problems have")
+            have = count_of(incomplete, "problem has", "problems have")
             log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
@@ -289,7 +289,7 @@ def best(
     certified = sum(one.certified for one in chosen.values())
     silent = sum(one.answer is None for one in chosen.values())
     log(
-        f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
+        f"{count_of(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
     finish(left_out, doubts)

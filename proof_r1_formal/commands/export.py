@@ -21,7 +21,7 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     SolverOption,
     StrictOption,
-    counted,
+    count_of,
     finish,
     log,
     problem_of,
@@ -97,7 +97,7 @@ def export(
         else:
             write_output(out / f"{stem}{_SUFFIX[to]}", text.encode())
         written += text is not None
-    log(f"{counted(written, 'file')}{f'; {missing} not written' if missing else ''}")
+    log(f"{count_of(written, 'file')}{f'; {missing} not written' if missing else ''}")
     finish(left_out)
     if missing:
         raise typer.Exit(1)

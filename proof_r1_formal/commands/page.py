@@ -22,7 +22,7 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     StrictOption,
     check_outputs,
-    counted,
+    count_of,
     fail,
     finish,
     log,
@@ -77,5 +77,5 @@ def report(
     doubts = Doubts()
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=doubts.add)
     write_output(out, html)
-    log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
+    log(f"{count_of(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(left_out, doubts)

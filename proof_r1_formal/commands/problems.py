@@ -25,7 +25,7 @@ from proof_r1_formal.commands.common import (
     StrictOption,
     WorkersOption,
     check_outputs,
-    counted,
+    count_of,
     engine,
     fail,
     log,
@@ -93,7 +93,7 @@ def translate(
         for table in _check(problems, solver):
             OUT.print(table)
     _say_rejected(file, found)
-    log(f"{counted(len(problems), 'problem')} written to {out}")
+    log(f"{count_of(len(problems), 'problem')} written to {out}")
     if found.rejected:
         raise typer.Exit(1)
 
@@ -161,7 +161,7 @@ def generate(
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=run_settings))
         files.enter_context(resumable(file))
         if file.done:
-            log(f"resuming after {counted(file.done, 'problem')}; the tables cover only the others")
+            log(f"resuming after {count_of(file.done, 'problem')}; the tables cover only the others")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
         try:
@@ -179,8 +179,8 @@ def generate(
             fail(f"{out}: {error} (options --n, --steps, --distractors, --answers)")
     for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
         OUT.print(to_rich(table))
-    dropped = counted(last + 1 - start - todo, "duplicate was", "duplicates were")
-    log(f"{counted(n, 'problem')} written to {out}; {dropped} dropped")
+    dropped = count_of(last + 1 - start - todo, "duplicate was", "duplicates were")
+    log(f"{count_of(n, 'problem')} written to {out}; {dropped} dropped")
 
 
 def _range(option: str, text: str | None) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     StrictOption,
     check_outputs,
-    counted,
+    count_of,
     finish,
     log,
     new_table,
@@ -136,13 +136,13 @@ def _write_proofs(
     with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, resumable(file):
         if done:
             rest = "their proofs are searched for again" if again else "the table covers only the other problems"
-            log(f"resuming after {counted(len(done), 'completion')}; {rest}")
+            log(f"resuming after {count_of(len(done), 'completion')}; {rest}")
         for problem, result in _results(known, prover, frozenset() if again else frozenset(done)):
             if isinstance(result, Proved) and problem.id not in done:
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
             yield problem, result
-    log(f"{counted(file.done, 'completion')} written to {out}")
+    log(f"{count_of(file.done, 'completion')} written to {out}")
 
 
 def _data(result: Result) -> dict[str, object]:

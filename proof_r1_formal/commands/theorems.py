@@ -38,7 +38,7 @@ from proof_r1_formal.commands.common import (
     StrictOption,
     check_outputs,
     count_lines,
-    counted,
+    count_of,
     fail,
     finish,
     log,
@@ -249,7 +249,7 @@ def check_theories(
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
     missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
     if missing and not rewrite:
-        log(f"{path} lacks {counted(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write")
+        log(f"{path} lacks {count_of(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write")
     if (missing and not rewrite) or said_no:
         raise typer.Exit(1)
 
@@ -262,7 +262,7 @@ def _name(version: str) -> str:
 def _sentence(judgement: Judgement, *, axioms: bool) -> str:
     if not judgement.accepted:
         return judgement.reason
-    return counted(len(judgement.axioms), "axiom") if axioms else "accepted"
+    return count_of(len(judgement.axioms), "axiom") if axioms else "accepted"
 
 
 @theories.command("trace")
@@ -272,7 +272,7 @@ def trace_theories() -> None:
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:
         write(f"{flaw.theorem}: {flaw.problem}")
-    log(f"{counted(len(traced), 'theorem')} traced; {counted(len(flaws), 'difference')} from the manifest")
+    log(f"{count_of(len(traced), 'theorem')} traced; {count_of(len(flaws), 'difference')} from the manifest")
     if flaws:
         raise typer.Exit(1)
 

@@ -28,7 +28,7 @@ from proof_r1_formal.commands.common import (
     WorkersOption,
     check_outputs,
     count_lines,
-    counted,
+    count_of,
     engine,
     fail,
     finish,
@@ -83,7 +83,7 @@ def verify(
         usable = usable_completions(completions, known, left_out)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
-            log(f"resuming after {counted(done, 'report')}")
+            log(f"resuming after {count_of(done, 'report')}")
         began = monotonic()
         reports: Iterator[tuple[TraceReport, bytes]]
         if workers == 1 and ray is None:
@@ -94,7 +94,7 @@ def verify(
         for report, line in with_progress(reports, "verifying", count_lines(completions) - done):
             file.append_line(line)
             summary.add(report)
-    speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({counted(workers, 'worker')})"
+    speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({count_of(workers, 'worker')})"
     rows = [*summary.rows(), ("traces per second", speed), ("reports", f"{out}")]
     log("\n".join([f"{name:<18}  {value}" for name, value in rows]))
     if not any(map(is_stream, (out, problems, completions))):
