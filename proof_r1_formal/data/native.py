@@ -1,7 +1,8 @@
 """The package's own problem files, read and written; ``docs/formats.md`` describes them for people.
 
 A file is JSON Lines, or (suffix ``.json``) one JSON array. The format is strict: a key that it does not know, a
-repeated key or a wrong type is a reason to reject the record. What :func:`write_problems` writes reads back equal.
+repeated key or a wrong type is a reason to reject the record. What :func:`write_problems` writes reads back equal, but
+for the names of bound variables: one that looks like a constant is renamed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
 from proof_r1_formal.data.quality import Code
 from proof_r1_formal.data.records import BadJsonError, JsonObject, check, decode, plain
 from proof_r1_formal.errors import DataError, require_type
+from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.outputs import output
 from proof_r1_formal.text.show import show
 
@@ -153,7 +155,7 @@ def to_json(problem: Problem, *, path: Path = Path("a problem")) -> str:
         path: of the file that it is for, for errors.
 
     Raises:
-        DataError: the text would not read back as an equal problem.
+        DataError: the text would not read back as an equal problem, up to the names of bound variables.
     """
     try:
         text = msgspec.json.encode(_to_record(problem)).decode()
@@ -166,9 +168,16 @@ def to_json(problem: Problem, *, path: Path = Path("a problem")) -> str:
     match read_record(record, Origin(path.stem, 1, repair=False)):
         case Rejected(reasons=reasons):
             raise DataError(str(path), f"not written: problem {problem.id!r} would be rejected: {reasons[0]}")
-        case back if replace(back, notes=problem.notes) != problem:  # it may have a note on an odd label
+        case back if _meaning(back) != _meaning(problem):
             raise DataError(str(path), f"not written: problem {problem.id!r} would not read back equal")
     return text
+
+
+def _meaning(problem: Problem) -> Problem:
+    """The problem without notes (a reader may add one on an odd label) and names of bound variables."""
+    premises = [replace(premise, formula=alpha_normal(premise.formula)) for premise in problem.premises]
+    options = [replace(option, formula=alpha_normal(option.formula)) for option in problem.options]
+    return replace(problem, premises=tuple(premises), options=tuple(options), notes=())
 
 
 def from_json(text: str) -> Problem:

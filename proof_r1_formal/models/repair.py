@@ -1,4 +1,4 @@
-"""Repair: what a model is told of its proof before it answers again.
+"""Repair: the message about its proof that a model gets before it answers again.
 
 In: the report on a completion. Out: a message with the findings on each action and, for a step that is not entailed, a
 structure that satisfies its dependencies but not its conclusion. It does not say whether the answer is right.

@@ -39,6 +39,7 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     Xor,
 )
+from proof_r1_formal.text.names import is_textbook_atom
 
 CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)  # compiled, the alias has no members
 QUANTIFIERS: tuple[type[Quantified], ...] = (ForAll, Exists)
@@ -77,8 +78,10 @@ class Vocabulary:
     def of(
         cls, signature: Signature, variables: Iterable[str] = ("x", "y", "z"), *, equality: bool = True
     ) -> Vocabulary:
-        """The symbols of a signature, and those variables that are no symbols."""
+        """The symbols of a signature, and the variables that are not symbols, nor arguments in a textbook's ``Fx``."""
+        variables = tuple(variables)
         taken = {*signature.predicates, *signature.functions}
+        taken.update(*[name[1:] for name in signature.predicates if is_textbook_atom(name, variables)])
         return cls(
             tuple(signature.predicates.items()),
             tuple([(name, kind.arguments, kind.result) for name, kind in signature.functions.items()]),

@@ -6,7 +6,6 @@ tell them from instances.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import TypeAlias
@@ -82,9 +81,12 @@ def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...]
 
 @cache
 def _listed() -> Mapping[str, tuple[Pattern, ...]]:
-    listed = dict(re.findall(r"(\w+):\n((?: .*\n)+)", _LISTED))
-    more = {rule: () if rule == GOAL_BINDING else _RESTATED for rule in listed}
-    return {rule: tuple(map(_pattern, (*steps.split("|"), *more[rule]))) for rule, steps in listed.items()}
+    found = {}
+    for entry in _LISTED.strip().replace("\n    ", " ").splitlines():
+        rule, _, steps = entry.partition(": ")
+        more = () if rule == GOAL_BINDING else _RESTATED
+        found[rule] = tuple(map(_pattern, (*steps.split("|"), *more)))
+    return found
 
 
 def _pattern(text: str) -> Pattern:

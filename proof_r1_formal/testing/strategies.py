@@ -8,6 +8,7 @@ One module, because the strategies draw from each other.
 
 >>> from hypothesis import given
 >>> from proof_r1_formal.kernel.model import evaluate
+>>> from proof_r1_formal.kernel.syntax import Not
 >>> @given(signatures().flatmap(lambda s: st.tuples(formulas(s), structures(s))))
 ... def negation_flips(pair):
 ...     formula, structure = pair

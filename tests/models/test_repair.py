@@ -1,4 +1,4 @@
-"""What a model is told of its faults: what the checks found, and nothing of whether the answer is right."""
+"""What a model learns of its faults: what the checks found, and nothing of whether the answer is right."""
 
 from __future__ import annotations
 
