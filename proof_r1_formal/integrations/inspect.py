@@ -232,8 +232,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m proof_r1_formal.integrations.inspect")
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help="a log of inspect eval")
     for log in parser.parse_args().logs:
-        for one in completions(log):
-            sys.stdout.write(encode(one).decode() + "\n")
+        try:
+            for one in completions(log):
+                sys.stdout.write(encode(one).decode() + "\n")
+        except (OSError, ValueError) as error:
+            parser.error(f"{log}: not read as a log of Inspect: {error}")
 
 
 if __name__ == "__main__":

@@ -222,6 +222,15 @@ def test_the_completions_of_a_log_have_the_same_scores(
     assert evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, found)).overall.scores == scores
 
 
+def test_a_file_that_is_not_a_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text("{")
+    for name in ("log.json", "log.eval", "log.txt"):
+        command = (sys.executable, "-m", "proof_r1_formal.integrations.inspect", str(tmp_path / name))
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"error: {tmp_path / name}: not read as a log of Inspect: " in done.stderr
+
+
 def test_a_sample_without_an_answer_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     from proof_r1_formal.integrations.inspect import completions
 
