@@ -34,7 +34,8 @@ UPDATES = 60
 """Of each arm: two for each of 30 batches of rollouts."""
 RATES = ("3e-5", "1e-5")
 """The rate of the tests, and another one that shows whether they depend on it."""
-SCORED = ("same", "longer", "words")
+TESTED = ("same", "longer")
+"""The files of the tests; ``words`` is scored when all else is done."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
@@ -150,18 +151,19 @@ def _write(path: Path, data: bytes) -> None:
 def jobs(folder: Path) -> Iterator[Job]:
     """The jobs that are not done and whose models are there, in the order in which they are wanted."""
     first, second = WARM_UPS
+    runs: list[Training] = []
     if (start := (yield from _warm_up(folder, first))) is None:
         return
-    for arm in ARMS:
-        yield from _scores(folder, _arm(arm, first, start, RATES[0]))
-    for arm in ABLATIONS:
-        yield from _scores(folder, _arm(arm, first, start, RATES[0]))
-    for arm in ARMS:
-        yield from _scores(folder, _arm(arm, first, start, RATES[1]))
-    if (start := (yield from _warm_up(folder, second))) is None:
-        return
-    for arm in ARMS:
-        yield from _scores(folder, _arm(arm, second, start, RATES[0]))
+    for rate, arms in ((RATES[0], (*ARMS, *ABLATIONS)), (RATES[1], tuple(ARMS))):
+        for arm in arms:
+            runs.append(_arm(arm, first, start, rate))
+            yield from _scores(folder, runs[-1], *TESTED)
+    if (start := (yield from _warm_up(folder, second))) is not None:
+        for arm in ARMS:
+            runs.append(_arm(arm, second, start, RATES[0]))
+            yield from _scores(folder, runs[-1], *TESTED)
+    for run in runs:
+        yield from _scores(folder, run, "words")
 
 
 def _warm_up(folder: Path, number: int) -> Generator[Job, None, str | None]:
@@ -174,7 +176,7 @@ def _warm_up(folder: Path, number: int) -> Generator[Job, None, str | None]:
             yield scoring if training.done(folder) else training
             return None
         if scoring.records(folder)[0].rate(Measure.RVR) >= ENOUGH or updates == SLICE * SLICES:
-            for file in SCORED:
+            for file in (*TESTED, "words"):
                 if not (own := Scoring(name, updates, file)).done(folder):
                     yield own
             return name
@@ -188,11 +190,11 @@ def _arm(arm: str, number: int, start: str, rate: str) -> Training:
     return Training(f"{arm}-{rate}-{number}", config, f"{start}/model", "reinforcement", changes, UPDATES)
 
 
-def _scores(folder: Path, training: Training) -> Iterator[Job]:
+def _scores(folder: Path, training: Training, *files: str) -> Iterator[Job]:
     if not training.done(folder):
         yield training
         return
-    for file in SCORED:
+    for file in files:
         if not (scoring := Scoring(training.name, UPDATES, file)).done(folder):
             yield scoring
 

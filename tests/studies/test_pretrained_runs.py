@@ -69,8 +69,10 @@ def test_every_run_of_the_plan_is_trained_once_and_scored(tmp_path: Path) -> Non
     trained = [job.name for job in done if isinstance(job, Training)]
     first = [f"{arm}-{rate}-1" for rate, arms in ((RATES[0], (*ARMS, *ABLATIONS)), (RATES[1], ARMS)) for arm in arms]
     assert trained == ["warm-up-1", *first, "warm-up-2", *[f"{arm}-{RATES[0]}-2" for arm in ARMS]]
-    scored = {job.name for job in done if isinstance(job, Scoring) and job.file == "longer"}
-    assert scored >= {f"{name}@{UPDATES}.longer" for name in first}
+    scored = [job.name for job in done if isinstance(job, Scoring)]
+    for file in ("longer", "words"):
+        assert set(scored) >= {f"{name}@{UPDATES}.{file}" for name in first}
+    assert all(name.endswith(".words") for name in scored[-len(first) :])
 
 
 def test_jobs_that_another_process_has_do_not_hide_the_rest(tmp_path: Path) -> None:
