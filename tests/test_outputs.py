@@ -25,7 +25,6 @@ INPUTS = ("--problems", "P", "--completions", "C")
 
 READING = {
     "verify": ("verify", *INPUTS, "--out", "OUT"),
-    "verify --cache": ("verify", *INPUTS, "--out", "other.jsonl", "--cache", "OUT"),
     "translate": ("translate", "P", "--out", "OUT"),
     "prove": ("prove", "--problems", "P", "--out", "OUT"),
     "prove --json": ("prove", "--problems", "P", "--json", "OUT"),
@@ -49,8 +48,6 @@ FOLDERS = {
     "evaluate --csv": ("evaluate", *INPUTS, "--csv", "OUT"),
     "evaluate --plots": ("evaluate", *INPUTS, "--plots", "OUT"),
 }
-STREAMED = {name: command for name, command in FILES.items() if name != "verify --cache"}
-"""The commands whose output may be a stream."""
 
 
 @pytest.fixture(autouse=True)
@@ -147,55 +144,40 @@ def test_two_outputs_are_not_one_file(monkeypatch: pytest.MonkeyPatch, capfd: py
     assert "two outputs" in refused(command, "out", monkeypatch, capfd)
 
 
-@pytest.mark.parametrize("name", ["verify", "evaluate --json", "best"])
-@pytest.mark.parametrize("out", ["-", "/dev/stdout", "/dev/null", "pipe"])
-def test_a_cache_needs_a_file(
-    name: str, out: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    os.mkfifo("pipe")
-    before = set(Path().iterdir())
-    command = tuple("plain" if word == "OUT" else word for word in FILES[name])
-    reason = "countermodels are stored for later runs, so this must be a regular file; name one"
-    assert f"--cache {out}: {reason}" in refused((*command, "--cache", "OUT"), out, monkeypatch, capfd)
-    assert set(Path().iterdir()) == before
-    assert run((*command, "--cache", "OUT"), "cache", monkeypatch) in (0, 1)
-    assert Path("cache").is_file()
-
-
 # -- where outputs go -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", STREAMED)
+@pytest.mark.parametrize("name", FILES)
 def test_an_output_goes_through_links_and_into_streams(
     name: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    status = run(STREAMED[name], "plain", monkeypatch)
+    status = run(FILES[name], "plain", monkeypatch)
     assert status in (0, 1)
     written = Path("plain").read_bytes()
     Path("target").write_bytes(b"old")
     Path("target").chmod(0o640)
     Path("link").symlink_to("target")
-    assert run(STREAMED[name], "link", monkeypatch) == status
+    assert run(FILES[name], "link", monkeypatch) == status
     assert Path("link").is_symlink()
     assert Path("target").read_bytes() == written
     assert Path("target").stat().st_mode & 0o777 == 0o640
 
     for out in ("-", "/dev/stdout") if name in ("verify", "evaluate --json") else ("-",):
         capfdbinary.readouterr()
-        assert run(STREAMED[name], out, monkeypatch) == status
+        assert run(FILES[name], out, monkeypatch) == status
         assert capfdbinary.readouterr().out == written
 
     os.mkfifo("pipe")
     taken: list[bytes] = []
     reader = threading.Thread(target=lambda: taken.append(Path("pipe").read_bytes()))
     reader.start()
-    assert run(STREAMED[name], "pipe", monkeypatch) == status
+    assert run(FILES[name], "pipe", monkeypatch) == status
     reader.join()
     assert taken == [written]
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.parametrize("name", STREAMED)
+@pytest.mark.parametrize("name", FILES)
 def test_a_full_disk_is_one_clear_line(
     name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,7 +185,7 @@ def test_a_full_disk_is_one_clear_line(
     for out in ("/dev/full", "more") if name in ("verify", "evaluate --json") else ("more",):
         if name == "evaluate --diagnosis":  # nothing is misnamed in these completions, so nothing is written
             continue
-        assert run(STREAMED[name], out, monkeypatch) == 2
+        assert run(FILES[name], out, monkeypatch) == 2
         *_, last = capfd.readouterr().err.splitlines()
         assert last == f"error: {out}: the file cannot be written: No space left on device"
 

@@ -50,13 +50,6 @@ INTERRUPTED = 130
 _T = TypeVar("_T")
 
 
-def _cache(path: Path | None) -> Path | None:
-    """The file of ``--cache`` for workers in other folders; ends with an error if it is a stream."""
-    if path is not None and is_stream(path):
-        fail(f"--cache {path}: countermodels are stored for later runs, so this must be a regular file; name one")
-    return path and path.resolve()
-
-
 def _rules(name: str) -> str:
     """The catalogue of ``--rules``, a file by its whole path, for workers in other folders."""
     return name if name in get_args(RuleSystem) or not name.endswith(".toml") else str(Path(name).resolve())
@@ -90,15 +83,6 @@ AtomicOption = Annotated[
 SolverOption = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
 EvidenceOption = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="How to recheck the evidence of entailment verdicts.")
-]
-CacheOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        help="Cache file for countermodels; later runs recheck them before reuse.",
-        callback=_cache,
-        show_default=False,
-    ),
 ]
 LeanOption = Annotated[
     str | None,

@@ -15,7 +15,6 @@ from msgspec import structs
 from proof_r1_formal.commands.common import (
     OUT,
     AtomicOption,
-    CacheOption,
     CompletionsOption,
     FormatOption,
     LeftOut,
@@ -86,7 +85,6 @@ def evaluate(
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
-    cache: CacheOption = None,
     strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
@@ -125,7 +123,7 @@ def evaluate(
     """
     described = read_study(study) if study is not None and problems is None and not completions else None
     inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
-    check_outputs(json, markdown, latex, diagnosis, cache, inputs=inputs)
+    check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
     if csv is not None:
         check_folder(csv)
     if plots is not None:
@@ -133,7 +131,7 @@ def evaluate(
         check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=cache)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic)
     left_out = LeftOut(strict)
     assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, contract, left_out)
     match problems, completions, study:
@@ -258,7 +256,6 @@ def best(
     notation: NotationOption = "auto",
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
-    cache: CacheOption = None,
     strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
@@ -267,7 +264,7 @@ def best(
 
     A completion with a certified answer comes first, or else one with the most frequent answer.
     """
-    check_outputs(out, cache, inputs=(problems, completions))
+    check_outputs(out, inputs=(problems, completions))
     left_out = LeftOut(strict)
     known = read_problem_file(problems, format, left_out, notation=notation)
     read: dict[Sample, Completion] = {}
@@ -278,7 +275,7 @@ def best(
             read[completion.problem_id, completion.sample] = completion
             yield completion
 
-    settings = Settings(solver=solver, rules=rules, answers=cache)
+    settings = Settings(solver=solver, rules=rules)
     examined = examine_many(known, remember(), settings=settings, workers=workers, engine=engine(ray))
     doubts = Doubts()
     for one in with_progress(examined, "examining", count_lines(completions)):

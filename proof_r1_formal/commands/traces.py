@@ -13,7 +13,6 @@ import typer
 from proof_r1_formal.commands.common import (
     OUT,
     AtomicOption,
-    CacheOption,
     CompletionsOption,
     EvidenceOption,
     FormatOption,
@@ -58,7 +57,6 @@ def verify(
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     evidence: EvidenceOption = "checked",
-    cache: CacheOption = None,
     lean: LeanOption = None,
     strict: StrictOption = False,
     workers: WorkersOption = 1,
@@ -68,8 +66,8 @@ def verify(
 
     Repeat an interrupted command to resume it. A summary ends the messages on standard error.
     """
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
-    check_outputs(out, cache, inputs=(problems, completions))
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean)
+    check_outputs(out, inputs=(problems, completions))
     left_out = LeftOut(strict)
     known = read_problem_file(problems, format, left_out, notation=notation)
     summary = Summary(known)

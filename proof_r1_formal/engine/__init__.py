@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 from typing import NamedTuple
 
 from proof_r1_formal.engine.solver import Limits, Solver
@@ -39,7 +38,7 @@ class Available(NamedTuple):
     hint: str
 
 
-def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None = None) -> Solver:
+def get_solver(name: str, limits: Limits | None = None) -> Solver:
     """The solver of that name.
 
     Args:
@@ -47,7 +46,6 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
             (``process:yices-smt2``); or ``process:`` and the command line of any program that reads SMT-LIB 2
             (``process:opensmt --quiet``).
         limits: per query.
-        answers: file in which the embedded engine caches countermodels; other solvers ignore it.
 
     Raises:
         SolverError: the solver is unknown or not installed.
@@ -61,7 +59,7 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
         case ("embedded", "", ""):
             from proof_r1_formal.engine.embedded import EmbeddedSolver
 
-            return EmbeddedSolver(limits, file=answers)
+            return EmbeddedSolver(limits)
         case ("z3", "", ""):
             from proof_r1_formal.engine.z3 import Z3Solver
 

@@ -11,8 +11,6 @@ decision procedure's or Z3's word, and comes without a proof.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.engine.budget import Budget
@@ -26,12 +24,9 @@ from proof_r1_formal.engine.prover import BUDGET, Searched, search
 from proof_r1_formal.engine.solver import Limits, known_symbols
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import Signature, SignatureBuilder
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import BOTTOM
 from proof_r1_formal.version import __version__
-
-if TYPE_CHECKING:
-    from proof_r1_formal.engine.answer_file import AnswerFile
 
 ONE_ELEMENT, PROPAGATION, GROUNDING = "one element", "propagation", "grounding"
 TABLEAU, SMALL_DOMAINS, Z3, INSTANCES = "tableau", "small domains", "z3", "instances"
@@ -44,25 +39,17 @@ EXPANSION = 20_000
 """The most formulas of the Herbrand expansion that are looked at."""
 
 
-def _answer_file(path: Path) -> AnswerFile:
-    from proof_r1_formal.engine.answer_file import AnswerFile  # which needs SQLite
-
-    return AnswerFile(path)
-
-
 @mypyc_attr(allow_interpreted_subclasses=True)
 class EmbeddedSolver:
     """Decides queries by its own means, and by Z3 where those end.
 
     Args:
         limits: of Z3, which gets at most ``FALLBACK`` steps; the engine's own budgets are fixed.
-        file: where countermodels are kept from run to run.
     """
 
-    def __init__(self, limits: Limits | None = None, *, file: Path | None = None) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
-        self._file = None if file is None else _answer_file(file)
 
     name = f"embedded {__version__}"
 
@@ -77,16 +64,6 @@ class EmbeddedSolver:
         known = known_symbols(query)
         if isinstance(known, Unknown):
             return known
-        if self._file is None:
-            return self._solve(query, known)
-        kept = self._file.get(query)
-        if kept is not None and kept.engine in (ONE_ELEMENT, GROUNDING, SMALL_DOMAINS, Z3):
-            return kept
-        answer = self._solve(query, known)
-        self._file.put(query, answer)
-        return answer
-
-    def _solve(self, query: Query, known: SignatureBuilder) -> Answer:
         steps = 0
         if query.conclusion is BOTTOM:
             small = OneElement()

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.data.completions import Completion
@@ -44,7 +43,6 @@ class Settings:
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
         evaluation, aliases, atomic, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
-        answers: file in which the embedded engine caches countermodels; they are rechecked before reuse.
         lean: path of the Lean program for kernel evidence; if None, it is searched for.
     """
 
@@ -55,7 +53,6 @@ class Settings:
     aliases: bool = False
     atomic: bool = False
     evidence: EvidenceLevel = "checked"
-    answers: Path | None = field(default=None, repr=False)  # reports do not depend on it
     lean: str | None = None
 
     def verifier(self) -> Verifier:
@@ -66,7 +63,7 @@ class Settings:
             CatalogueError: the catalogue is unknown.
         """
         return Verifier(
-            get_solver(self.solver, self.limits, answers=self.answers),
+            get_solver(self.solver, self.limits),
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
