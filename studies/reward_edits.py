@@ -49,7 +49,7 @@ PROBLEM = Problem(
 
 Steps: TypeAlias = tuple[ReferenceStep, ...]
 Edit: TypeAlias = tuple[str, Steps]
-"""What was done, and the steps after it."""
+"""The name of an edit, and the steps that it leaves."""
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -204,7 +204,7 @@ def _splits(steps: Steps) -> Iterator[Edit]:
 
 
 def _pads(steps: Steps) -> Iterator[Edit]:
-    """Steps that are true and useless at each place: alone, or as dependencies of the step behind them as well."""
+    """Insert steps that are true and useless at each place: alone, or also as dependencies of the next step."""
     for place in range(len(steps) + 1):
         for name, useless in USELESS.items():
             junk = [replace(one, id=f"j{place}_{number}") for number, one in enumerate(useless)]

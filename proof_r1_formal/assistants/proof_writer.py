@@ -149,7 +149,7 @@ class ProofWriter(ABC, Generic[_Text]):
         """Make known what holds of a witness.
 
         Returns:
-            The formula that has it, the proof that there is one, the name of what holds of it, and what that is.
+            The quantified formula, the proof that it has a witness, the name of the fact about that, and the fact.
         """
         quantified, sign, proof = _require_quantified(known[line.main])
         if not sign:

@@ -106,7 +106,7 @@ class Draft:
             value: the text.
         """
         if not isinstance(value, str):
-            found = "there is none" if value is None else f"it is {describe(value)}"
+            found = "the record has none" if value is None else f"it is {describe(value)}"
             self.reject(f"{place}: expected a formula as text; {found}")
             return None
         notation = self._origin.notation
@@ -252,7 +252,7 @@ def read_parts(
     origin: Origin,
     parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,),
 ) -> Iterator[Problem | Rejected]:
-    """What is read of each part of a record; one that is not an object, or has a key twice, is rejected."""
+    """Read each part of a record. A record that is not an object, or has a key twice, is rejected."""
     match record:
         case Record(_, JsonObject() as members):
             if repeated := members.repeats():
@@ -292,7 +292,7 @@ def _with(members: tuple[tuple[str, Json], ...], value: Json) -> JsonObject:
 
 
 def describe_member(record: JsonObject, key: str) -> str:
-    """What stands under ``key``, for messages: ``missing``, ``an array``."""
+    """The kind of the value under ``key``, for messages: ``missing``, ``an array``."""
     return describe(record.get(key)) if key in record else "missing"
 
 

@@ -1,4 +1,4 @@
-"""What looks like a slip in the names of a problem: two spellings of one name, a lost quantifier, a name used once.
+"""Likely slips in the names of a problem: two spellings of one name, a lost quantifier, a name used once.
 
 In: a problem. Out: its :class:`Oddity` objects, each with its code, the names, and where that matters the place. They
 are guesses about the data, change no verdict, and leave nothing out; :func:`tell` makes a sentence of one. Readers add

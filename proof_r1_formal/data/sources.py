@@ -61,7 +61,7 @@ def uncompressed_name(path: Path) -> str:
 
 
 class _Decompressor(Protocol):
-    """What ``zlib`` and ``zstandard`` have in common."""
+    """The interface that ``zlib`` and ``zstandard`` share."""
 
     @property
     def eof(self) -> bool: ...

@@ -32,7 +32,7 @@ from proof_r1_formal.kernel.syntax import (
 from proof_r1_formal.text.show import show
 
 if TYPE_CHECKING:  # Lark takes time to load
-    from lark import Token
+    from lark import Token, Tree
 
 _T = TypeVar("_T")
 
@@ -127,11 +127,9 @@ class FormulaReader(ABC):
             raise self.refuse(head, f"the variable {term.name!r} stands where a formula is expected")
         return Atom(term.function, term.arguments)
 
-    def refuse(self, place: Any, problem: str) -> ParseError:
+    def refuse(self, place: Tree[Token] | Token, problem: str) -> ParseError:
         """The error at a token, or at the first token of a tree."""
-        while not isinstance(place, str):  # a token is a text
-            place = place.children[0]
-        token: Token = place  # type: ignore[assignment]
+        token = place if isinstance(place, str) else next(place.scan_values(lambda _: True))
         return ParseError(self.text, token.start_pos or 0, problem)
 
 
@@ -158,7 +156,7 @@ class Theory:
         self._reasons.append(f"line {statement.line}: {problem}")
 
     def read(self, statement: Statement, reader: Callable[[str], tuple[Formula, _T]]) -> tuple[Formula, _T] | None:
-        """What a reader makes of a statement; None, with a reason, if that is nothing."""
+        """The statement as a reader returns it; None, with a reason, if it cannot be read."""
         from proof_r1_formal.text.spellings import MAX_DEPTH
 
         try:

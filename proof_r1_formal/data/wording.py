@@ -64,7 +64,7 @@ class _Writer:
         return f"{text[:1].upper()}{text[1:]}."
 
     def _rest(self, said: Formula) -> str:
-        """What is said of something whose name has been written already."""
+        """The predicate of a sentence whose subject has been written already."""
         self._introduced = True
         return self._clauses(said).removeprefix("it ")
 

@@ -138,7 +138,7 @@ class RuleGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What :func:`assess` returns.
+    """The result of :func:`assess`.
 
     Attributes:
         metrics: of all completions.

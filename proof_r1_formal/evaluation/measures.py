@@ -25,7 +25,7 @@ reference implementation does: there a step that cites a name that does not exis
 """
 
 Contract: TypeAlias = Literal["per-action", "strict"]
-"""What an action that is not well formed costs.
+"""The price of an action that is not well formed.
 
 ``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or has
 dependencies that are not a list of at most four: its answer counts as wrong, and it has no steps and length 0, as in
@@ -171,7 +171,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What :func:`evaluate_metrics` returns.
+    """The result of :func:`evaluate_metrics`.
 
     Attributes:
         samples: K.
@@ -196,6 +196,6 @@ class Metrics:
 Sample: TypeAlias = tuple[str, int]
 """Id of a problem and number of a sample: names one output."""
 Part: TypeAlias = tuple[float, float]
-"""What something adds to the numerator and to the denominator of a score."""
+"""A contribution to the numerator and to the denominator of a score."""
 Row: TypeAlias = dict[Measure, Part]
 """The parts of one output or problem; a score that it does not take part in is absent."""

@@ -76,7 +76,7 @@ def evaluate_metrics(
 
 @dataclass(slots=True)
 class _Output:
-    """What an output with scores adds to the metrics: parts of scores, outcomes of steps, and checks by rule."""
+    """The contribution of a scored output to the metrics: parts of scores, outcomes of steps, checks by rule."""
 
     row: Row
     steps: Counter[StepOutcome] = field(default_factory=Counter)
@@ -149,7 +149,7 @@ class Evaluation:
         return True
 
     def rows(self) -> dict[Sample, Row]:
-        """What each output that takes part in the scores adds to them."""
+        """The contribution of each output that takes part in the scores."""
         return {sample: one.row for outputs in self._outputs.values() for sample, one in outputs.items()}
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
@@ -218,7 +218,7 @@ def _declared_rule(step: StepReport) -> str:
 
 
 def _missing(rows: Collection[Row]) -> dict[Exclusion, int]:
-    """How many outputs lack what single scores need; without any length there is no score of lengths."""
+    """The number of outputs that single scores leave out, by reason; lengths count if an output has one."""
     lengths = [Measure.RESPONSE_LENGTH in row for row in rows]
     return {
         Exclusion.NO_REFERENCE_ANSWER: sum(Measure.AVG not in row for row in rows),

@@ -124,7 +124,7 @@ def steps_table(groups: Mapping[str, Group]) -> Table:
 
 
 def left_out_table(results: Mapping[str, Metrics]) -> Table:
-    """What is in no score, by the reason, with a column for each result, under its name."""
+    """The outputs that are in no score, by the reason, with a column for each result, under its name."""
     found = results.values()
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in found] for reason in Exclusion}
     if any(metrics.contract == "strict" for metrics in found):

@@ -126,7 +126,7 @@ def output_row(
 
 
 def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-fault") -> Row:
-    """What steps of a parsed output add to the scores of steps."""
+    """The contribution of steps of a parsed output to the scores of steps."""
     entailed = sum(step.schema and step.semantic for step in steps)
     instances = [step for step in steps if is_rule_verified(step)]
     compound = sum(Code.COMPOUND_STEP in _codes(step) for step in instances)

@@ -65,7 +65,7 @@ def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table
 
 
 def by_system(results: Results) -> dict[str, Diagnosis]:
-    """What goes wrong with each system, on all data sets together."""
+    """The errors of each system, on all data sets together."""
     found: dict[str, Diagnosis] = {}
     for key, assessment in results.items():
         found.setdefault(key.system, Diagnosis()).merge(assessment.diagnosis)
@@ -115,14 +115,14 @@ def _systems(title: str, chosen: Mapping[Key, _T], columns: Columns[_T]) -> Tabl
 
 
 def _rivals(keys: Iterable[Key]) -> list[str]:
-    """What the row of each system is compared with."""
+    """The rows with which the row of each system is compared."""
     backbones = [key.backbone for key in keys]
     several = max(Counter(backbones).values(), default=0) > 1
     return backbones if several else ["" for _ in backbones]
 
 
 def detail_tables(chosen: Results) -> Iterator[Table]:
-    """What else is known of systems on one data set, as far as there is something to say.
+    """Further tables of systems on one data set, as far as they have a row.
 
     Rules that training had not, what responses cost, and how good the choice among samples by evidence is.
     """
@@ -213,7 +213,7 @@ def _across(datasets: Iterable[str], results: Results) -> Table:
 
 
 def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
-    """What goes wrong with one system, if anything does: first errors, and entailed steps under a wrong rule."""
+    """The errors of one system, if it makes any: first errors, and entailed steps under a wrong rule."""
     if diagnosis.first_errors:
         yield _first_errors(diagnosis)
     if diagnosis.confusion:
@@ -262,7 +262,7 @@ def _confusion(diagnosis: Diagnosis) -> Table:
 
 
 NO_RULE = "(no single rule)"
-"""What stands for a step that is an instance of no rule."""
+"""The name for a step that is an instance of no rule."""
 
 
 def confusion_axes(diagnosis: Diagnosis) -> tuple[list[str], list[str | None]]:

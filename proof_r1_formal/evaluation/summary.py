@@ -17,7 +17,7 @@ from proof_r1_formal.proof.report import TraceReport
 
 @dataclass(slots=True)
 class Doubts:
-    """What makes verdicts doubtful, counted over reports.
+    """Reasons to doubt verdicts, counted over reports.
 
     Attributes:
         broken: number of questions that are undecided because the solver is broken.

@@ -50,7 +50,7 @@ class Column:
 
 
 class Mark(Enum):
-    """What is said of a cell: the best of those it is compared with is bold, the second best underlined."""
+    """The rank of a cell: the best of those it is compared with is bold, the second best underlined."""
 
     BEST = auto()
     SECOND = auto()

@@ -222,7 +222,7 @@ class Search:
     # -- what known formulas entail -----------------------------------------------------------------------------------
 
     def _met(self, opening: Opening) -> list[_Support]:
-        """What the needs of an opening can be met with, the cheapest first."""
+        """The known formulas that meet the needs of an opening, the cheapest first."""
         room = MAX_DEPENDENCIES - len(opening.principal)
         found = [_Support(steps=self._steps_of(opening.principal))]
         for need in opening.own:
@@ -337,7 +337,7 @@ class Search:
     # -- what is wanted -----------------------------------------------------------------------------------------------
 
     def _wanted(self, goals: Iterable[Formula]) -> Iterator[Formula]:
-        """What building schemata are tried for: what goals can be put together from, and stepwise what steps need."""
+        """The formulas for which building schemata are tried: the parts of goals, and stepwise the needs of steps."""
         pending = list(goals)
         if self._stepwise:
             spines = self._spines.of_kind(Implies, range(len(self._formulas)))
@@ -361,7 +361,7 @@ class Search:
 
 
 def _signs(formula: Formula, *, known: bool = False) -> set[Atom | str]:
-    """What tells that a known formula may be of use to a need: a ground atom of both, or else a predicate."""
+    """The signs that a known formula may meet a need: a ground atom of both, or else a predicate."""
     atoms = [part for part in subformulas(formula) if isinstance(part, Atom)]
     return {atom for atom in atoms if not atom.free} | {atom.predicate for atom in atoms if known or atom.free}
 

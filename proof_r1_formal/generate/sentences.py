@@ -74,7 +74,7 @@ class Writer:
         return self._pick(f"if {condition}, then {then}", f"whenever {condition}, {then}")
 
     def _phrase(self, formula: Formula, *, plural: bool = False) -> str:
-        """What the formula says of its one subject, as the rest of a sentence behind the subject."""
+        """The statement of the formula about its one subject, as the rest of a sentence after the subject."""
         match formula:
             case Atom(predicate, (_,)):
                 return self._vocabulary.predicates[predicate].phrase(plural=plural)

@@ -20,7 +20,8 @@ import anyio.to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric, read_eval_log_samples
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
+from inspect_ai.model._generate_config import active_generate_config  # the only way to what --extra-body gave
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -116,7 +117,8 @@ def prove(rules: RuleSystem = "train", *, turns: int = 1, constrain: Server | No
         rules: name of the rule catalogue.
         turns: the most answers to a problem. Before each but the first, the model reads the findings on the last one.
             They do not say which option is right.
-        constrain: what serves the model, if it is to hold answers to the grammar of the problem.
+        constrain: what serves the model, if it is to hold answers to the grammar of the problem. Other fields of the
+            request stay as they are.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -124,7 +126,8 @@ def prove(rules: RuleSystem = "train", *, turns: int = 1, constrain: Server | No
         fields = None
         if constrain is not None:
             grammar = completion_grammar(problem, catalogue(rules)).to_gbnf(thoughts=True)
-            fields = dict(_GRAMMAR_FIELDS[constrain](grammar))
+            given = get_model().config.merge(active_generate_config()).extra_body or {}
+            fields = {**given, **_GRAMMAR_FIELDS[constrain](grammar)}
         state = await generate(state, extra_body=fields)
         for _ in range(1, turns):
             report = await anyio.to_thread.run_sync(_verify, rules, problem, state.output.completion, state.epoch - 1)

@@ -53,7 +53,7 @@ from proof_r1_formal.kernel.transform import alpha_normal, instantiate, rename, 
 from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term
 
 _OWN = "␣"
-"""What the names that the package makes begin with."""
+"""The beginning of the names that the package makes."""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):

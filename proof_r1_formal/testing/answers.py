@@ -123,7 +123,7 @@ def _contradictions(report: TraceReport) -> Iterator[str]:
 
 
 def _questions(problem: Problem, report: TraceReport) -> tuple[list[str], bool]:
-    """What Z3 refutes about a verified answer, and whether something stayed unknown."""
+    """The claims of a verified answer that Z3 refutes, and whether one stayed unknown."""
     option, last = problem.option(report.answer), report.actions[-1] if report.actions else None
     if option is None or last is None or last.id != option.id or last.conclusion is None:
         return ["the answer is verified, and the last action does not name it"], False

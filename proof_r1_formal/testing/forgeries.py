@@ -124,7 +124,7 @@ class Forger(HostileFormulas):
             yield Forgery(lines, tuple(premises), self._claimed(says, known))
 
     def _claimed(self, says: Formula | None, known: Sequence[Formula]) -> Formula:
-        """What a line is said to show: mostly what it does show, else something near to it, or a known formula."""
+        """The alleged conclusion of a line: mostly the true one, else something near to it, or a known formula."""
         choice = self.random.random()
         if says is None or choice < 0.05:
             return self.random.choice(known) if known else BOTTOM
@@ -136,7 +136,7 @@ class Forger(HostileFormulas):
 
     @staticmethod
     def _says(lines: Sequence[Line], known: Sequence[Formula]) -> Formula | None:
-        """What the last line says; None if the checker refuses it."""
+        """The statement of the last line; None if the checker refuses it."""
         try:
             return formula_of(shown(tuple(lines), known)[0])
         except ProofError:

@@ -58,7 +58,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What formulas are made of. Two symbols may have one name.
+    """The symbols of formulas. Two symbols may have one name.
 
     Attributes:
         predicates: names, each with the sorts of its arguments.

@@ -73,7 +73,7 @@ class HostileFormulas(Formulas):
         return [(name, sort) for name, needed, sort in self.vocabulary.functions if not needed]
 
     def single(self) -> ForAll:
-        """That a sort has one element only, a constant: what it says must not be said of another sort."""
+        """A formula: a sort has one element only, a constant. It must not be read as being about another sort."""
         name, sort = self.random.choice(self.constants())
         variable = Var(self.random.choice(self.vocabulary.variables), sort)
         return ForAll(variable, Eq(variable, App(name, ())))

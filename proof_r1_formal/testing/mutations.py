@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Flaw(StrEnum):
-    """What is wrong with one step of a proof."""
+    """A flaw of one step of a proof."""
 
     finding: Code | None
 
@@ -83,9 +83,9 @@ class Flaw(StrEnum):
 
 
 def flawed(problem: Problem, steps: Sequence[S], index: int, flaw: Flaw, rules: Catalogue) -> Iterator[tuple[S, ...]]:
-    """Every way to give a step of a proof a flaw of a kind; REPEATED_STEP gives it to a new step behind that one.
+    """Every way to give a step of a proof a flaw of a kind; REPEATED_STEP gives it to a new step after that one.
 
-    There is none for a flaw in how a step is written; ``corruptions`` has those.
+    For a flaw in how a step is written, this yields nothing; ``corruptions`` makes those.
     """
     step = steps[index]
     if flaw is Flaw.REPEATED_STEP:

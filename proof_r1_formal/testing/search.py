@@ -1,4 +1,4 @@
-"""What the searches of this room share: examples from a seed, tried in chunks, findings that add up, and failures.
+"""The shared part of the searches of this room: examples from a seed, tried in chunks, findings, and failures.
 
 In: a number of examples. Out: the findings of each chunk; a chunk has its own source of random numbers and is the unit
 of work of a process, so the examples depend only on the seed, not on the number of processes.

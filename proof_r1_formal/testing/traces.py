@@ -185,7 +185,7 @@ class TraceGenerator:
         return ReferenceStep(name, names, stated, GOAL_BINDING if source.random() < 0.5 else source.choice(self._names))
 
     def _statement(self, option: Option, problem: Problem) -> str:
-        """What the last action states: the option's formula, the same in other words, or something else."""
+        """The conclusion of the last action: the option's formula, the same in other words, or something else."""
         source, formula = self._source, option.formula
         other = self._formula(problem)
         same = formula, Not(Not(formula)), And(formula, Or(formula, other)), Xor(formula, BOTTOM), Implies(TOP, formula)

@@ -163,7 +163,7 @@ def test_folio_of_both_versions(tmp_path: Path) -> None:
         (line(PROVERQA, conclusion_fol="smi\0les(Bo)"), "the goal (conclusion_fol): unexpected character U+0000"),
         (
             line(PROVERQA, conclusion_fol=None),
-            "the goal (conclusion_fol): expected a formula as text; there is none",
+            "the goal (conclusion_fol): expected a formula as text; the record has none",
         ),
         (line(PROVERQA, nl2fol=[]), "'nl2fol' must be an object from English to formulas; it is an array"),
         (line(FOLIO), "'nl2fol' must be an object from English to formulas; it is missing"),
@@ -523,7 +523,7 @@ def test_records_without_formulas_are_rejected_one_by_one(shared_data: Path) -> 
             1,
             (
                 "'nl2fol' must be an object from English to formulas; it is missing",
-                "the goal (conclusion_fol): expected a formula as text; there is none",
+                "the goal (conclusion_fol): expected a formula as text; the record has none",
             ),
         )
 

@@ -59,6 +59,7 @@ def evaluated(
     epochs: Any = None,
     status: str = "success",
     bodies: list[Any] | None = None,
+    extra_body: dict[str, object] | None = None,
     **settings: Any,
 ) -> Any:
     """The log of an evaluation with the mock model; ``bodies`` gets the fields that each request would have."""
@@ -75,7 +76,7 @@ def evaluated(
 
     model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
     task = proof(str(file), **settings)
-    [log] = run(task, model=model, epochs=epochs, log_dir=str(folder), display="none")
+    [log] = run(task, model=model, epochs=epochs, log_dir=str(folder), display="none", extra_body=extra_body)
     assert log.status == status, log.error
     return log
 
@@ -203,8 +204,9 @@ def test_a_model_answers_again_while_a_check_fails(tmp_path: Path) -> None:
 def test_a_request_has_the_grammar_of_its_problem(tmp_path: Path, constrain: str, field: Callable[[Any], str]) -> None:
     problem, file, right = one_problem(tmp_path)
     bodies: list[Any] = []
-    evaluated(tmp_path, lambda _: right, file=file, constrain=constrain, bodies=bodies)
+    evaluated(tmp_path, lambda _: right, file=file, constrain=constrain, bodies=bodies, extra_body={"top_k": 5})
     assert [field(body) for body in bodies] == [completion_grammar(problem).to_gbnf(thoughts=True)]
+    assert [body["top_k"] for body in bodies] == [5]
 
 
 def test_the_completions_of_a_log_have_the_same_scores(
