@@ -1,41 +1,45 @@
-"""The runs of the study: warm-ups, arms and scores, each when what it starts from is there.
+"""The runs of the study: warm-ups, arms, answers and scores, each when what it starts from is there.
 
-    python -m studies.pretrained.run FOLDER [THREADS]
+    python -m studies.pretrained.run FOLDER [--threads N]
 
-does what is left and can be done now, one job after another; ``PLAN.md`` says why these. A job that was killed resumes
-from its last checkpoint. Two processes may work on one folder: each takes jobs that the other has not taken. FOLDER is
-that of ``make pretrained`` (``model``, ``data``), and gets the folders of the runs and ``records``.
+does what is left, one job after another, and waits where another process has what it needs. Several processes may work
+on one folder, on a GPU or on a CPU: each takes jobs that no other has taken. ``PLAN.md`` says why these jobs. A training
+run that was killed resumes from its last checkpoint, if it has one. FOLDER is that of ``make pretrained`` (``model``,
+``data``), and gets the folders of the runs, ``answers`` and ``records``.
 """
 
 from __future__ import annotations
 
+import argparse
+import gc
 import json
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 import torch
 
 from proof_r1_formal import ProofR1Error, read_problems
-from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.integrations.runs import alone
-from studies.pretrained.score import Record, draw, score
+from studies.pretrained.cpu import register, score_labels_only
+from studies.pretrained.score import Drawn, Record, draw, score
 
 HERE = Path(__file__).parent
 WARM_UPS = (1, 2)
-ENOUGH = 0.30
-"""The sampled RVR on ``tuning`` from which on a warmed-up model is good enough to learn from its own rollouts."""
-SLICE, SLICES = 50, 5
-"""Updates of a warm-up between two scores, and the greatest number of such slices: all 4,000 demonstrations."""
-UPDATES = 60
-"""Of each arm: two for each of 30 batches of rollouts."""
+"""Their seeds."""
+WARM_UP_UPDATES = 500
+"""Of each warm-up: two passes through its 4,000 demonstrations."""
+UPDATES = 80
+"""Of each arm: two for each of 40 batches of rollouts."""
 RATES = ("3e-5", "1e-5")
 """The rate of the tests, and another one that shows whether they depend on it."""
-TESTED = ("same", "longer")
-"""The files of the tests; ``words`` is scored when all else is done."""
+FILES = ("same", "longer", "words")
+"""The files that are scored; ``words`` is in no test."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
@@ -55,7 +59,7 @@ class Training:
     Attributes:
         name: of its folder.
         config: file of ``studies/pretrained``.
-        model: the folder of the model it starts from.
+        start: the run that made the model it starts from; None for the pretrained model.
         data: file of the problems.
         changes: of the configuration.
         updates: after which it ends.
@@ -63,74 +67,99 @@ class Training:
 
     name: str
     config: str
-    model: str
+    start: str | None
     data: str
     changes: tuple[str, ...]
     updates: int
 
-    def done(self, folder: Path) -> bool:
-        """Whether the model of this number of updates was saved: the log of the run is written after it."""
-        return self.log(folder).exists()
+    def ready(self, folder: Path) -> bool:
+        """Whether the model that it starts from is there."""
+        return _log(folder, self.start).exists() if self.start else (folder / "model").exists()
 
-    def log(self, folder: Path) -> Path:
-        """The file of what the run logged up to this number of updates."""
-        return folder / "records" / f"{self.name}@{self.updates}.log.json"
+    def done(self, folder: Path) -> bool:
+        """Whether its model was saved: the log of the run is written after it."""
+        return _log(folder, self.name).exists()
 
     def run(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one."""
         from proof_r1_formal.integrations.trl_run import read_run, train
-        from studies.pretrained.cpu import register, score_labels_only
 
         register()
-        score_labels_only()
         output, data = folder / self.name, folder / "data" / f"{self.data}.jsonl"
-        paths = ("--model_name_or_path", str(folder / self.model), "--problems", str(data), "--output_dir", str(output))
-        train(read_run(HERE / self.config, (*self.changes, *paths, "--max_steps", str(self.updates))))
+        model = folder / (f"{self.start}/model" if self.start else "model")
+        paths = ("--model_name_or_path", str(model), "--problems", str(data), "--output_dir", str(output))
+        last = ("--max_steps", str(self.updates))
+        train(read_run(HERE / self.config, (*self.changes, *paths, *last, *_machine(self.config))))
         state = json.loads((output / f"checkpoint-{self.updates}" / "trainer_state.json").read_text())
-        _write(self.log(folder), msgspec.json.encode(state["log_history"]))
+        _write(_log(folder, self.name), msgspec.json.encode(state["log_history"]))
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring:
-    """The scores of a model on a file of problems.
+class Drawing:
+    """The answers of a model to a file of problems.
 
     Attributes:
-        run_name: of the run that made the model.
-        updates: that it had.
+        start: the run that made the model.
         file: of the problems.
     """
 
-    run_name: str
-    updates: int
+    start: str
     file: str
 
     @property
     def name(self) -> str:
-        """Of the record."""
-        return f"{self.run_name}@{self.updates}.{self.file}"
+        """Of the answers, and of their record."""
+        return f"{self.start}.{self.file}"
+
+    def path(self, folder: Path) -> Path:
+        """The file of the answers."""
+        return folder / "answers" / f"{self.name}.json"
+
+    def ready(self, folder: Path) -> bool:
+        """Whether the model was saved."""
+        return _log(folder, self.start).exists()
+
+    def done(self, folder: Path) -> bool:
+        """Whether the answers are there."""
+        return self.path(folder).exists()
+
+    def run(self, folder: Path) -> None:
+        """Sample the answers."""
+        problems = list(read_problems(folder / "data" / f"{self.file}.jsonl").values())
+        _write(self.path(folder), msgspec.json.encode(draw(folder / self.start / "model", problems)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The scores of answers."""
+
+    answers: Drawing
+
+    @property
+    def name(self) -> str:
+        """Of the job."""
+        return f"{self.answers.name}.score"
+
+    def path(self, folder: Path) -> Path:
+        """The file of the record."""
+        return folder / "records" / f"{self.answers.name}.json"
+
+    def ready(self, folder: Path) -> bool:
+        """Whether the answers are there."""
+        return self.answers.done(folder)
 
     def done(self, folder: Path) -> bool:
         """Whether the record is there."""
         return self.path(folder).exists()
 
-    def path(self, folder: Path) -> Path:
-        """The file of the record."""
-        return folder / "records" / f"{self.name}.json"
-
     def run(self, folder: Path) -> None:
-        """Draw answers, and write them and the record."""
-        problems = folder / "data" / f"{self.file}.jsonl"
-        drawn = draw(folder / self.run_name / "model", list(read_problems(problems).values()))
-        texts = [{"text": one.text, "tokens": one.tokens} for one in drawn]
-        _write(folder / "answers" / f"{self.name}.json", msgspec.json.encode(texts))
-        _write(self.path(folder), msgspec.json.encode(score(self.run_name, problems, drawn)))
-
-    def records(self, folder: Path) -> list[Record]:
-        """The records, which are there."""
-        return read_records(self.path(folder))
+        """Write the record."""
+        drawn = msgspec.json.decode(self.answers.path(folder).read_bytes(), type=list[Drawn])
+        problems = folder / "data" / f"{self.answers.file}.jsonl"
+        _write(self.path(folder), msgspec.json.encode(score(self.answers.start, problems, drawn)))
 
 
-Job = Training | Scoring
+Job: TypeAlias = Training | Drawing | Scoring
 
 
 def read_records(path: Path) -> list[Record]:
@@ -138,81 +167,88 @@ def read_records(path: Path) -> list[Record]:
     return msgspec.json.decode(path.read_bytes(), type=list[Record])
 
 
+def _log(folder: Path, run: str) -> Path:
+    return folder / "records" / f"{run}.log.json"
+
+
+def _machine(config: str) -> tuple[str, ...]:
+    """The settings that depend on the machine: on a GPU, matrices are multiplied in bfloat16 where a model is trained."""
+    if torch.cuda.is_available():
+        return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true")
+    score_labels_only()
+    shared = () if config == WARM_UP else ("--share_prompts", "true")
+    return ("--use_cpu", "true", "--save_steps", "10", *shared)
+
+
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".new")
     beside.write_bytes(data)
-    beside.replace(path)  # a record is whole or absent
+    beside.replace(path)  # a file is whole or absent
 
 
 # -- what comes next --------------------------------------------------------------------------------------------------
 
+WARM_UP, LEARN = "warm-up.yaml", "learn.yaml"
 
-def jobs(folder: Path) -> Iterator[Job]:
-    """The jobs that are not done and whose models are there, in the order in which they are wanted."""
+
+def plan() -> list[Job]:
+    """All jobs, in the order in which they are wanted."""
+    runs = [
+        Training(f"warm-up-{number}", WARM_UP, None, "warm-up", ("--seed", str(number)), WARM_UP_UPDATES)
+        for number in WARM_UPS
+    ]
     first, second = WARM_UPS
-    runs: list[Training] = []
-    if (start := (yield from _warm_up(folder, first))) is None:
-        return
-    for rate, arms in ((RATES[0], (*ARMS, *ABLATIONS)), (RATES[1], tuple(ARMS))):
-        for arm in arms:
-            runs.append(_arm(arm, first, start, rate))
-            yield from _scores(folder, runs[-1], *TESTED)
-    if (start := (yield from _warm_up(folder, second))) is not None:
-        for arm in ARMS:
-            runs.append(_arm(arm, second, start, RATES[0]))
-            yield from _scores(folder, runs[-1], *TESTED)
-    for run in runs:
-        yield from _scores(folder, run, "words")
+    runs += [_arm(arm, number, RATES[0]) for number in (first, second) for arm in ARMS]
+    runs += [_arm(arm, first, RATES[0]) for arm in ABLATIONS]
+    runs += [_arm(arm, first, RATES[1]) for arm in ARMS]
+    drawings = {run.name: [Drawing(run.name, file) for file in _files(run.name)] for run in runs}
+    models: list[Job] = [job for run in runs for job in (run, *drawings[run.name])]
+    return [*models, *[Scoring(one) for run in runs for one in drawings[run.name]]]
 
 
-def _warm_up(folder: Path, number: int) -> Generator[Job, None, str | None]:
-    """The jobs of a warm-up; returns the model at which it is good enough, None while that is not known."""
-    name = f"warm-up-{number}"
-    for updates in range(SLICE, SLICE * SLICES + 1, SLICE):
-        scoring = Scoring(name, updates, "tuning")
-        if not scoring.done(folder):
-            training = Training(name, "warm-up.yaml", "model", "warm-up", ("--seed", str(number)), updates)
-            yield scoring if training.done(folder) else training
-            return None
-        if scoring.records(folder)[0].rate(Measure.RVR) >= ENOUGH or updates == SLICE * SLICES:
-            for file in (*TESTED, "words"):
-                if not (own := Scoring(name, updates, file)).done(folder):
-                    yield own
-            return name
-    return None
+def _files(run: str) -> tuple[str, ...]:
+    return (*FILES, "tuning") if run.startswith("warm-up") else FILES
 
 
-def _arm(arm: str, number: int, start: str, rate: str) -> Training:
+def _arm(arm: str, number: int, rate: str) -> Training:
     options = ARMS.get(arm) or ABLATIONS[arm]
-    config = "warm-up.yaml" if arm == "sft" else "learn.yaml"
-    changes = (*options, "--learning_rate", rate, "--save_steps", "10")
-    return Training(f"{arm}-{rate}-{number}", config, f"{start}/model", "reinforcement", changes, UPDATES)
+    config = WARM_UP if arm == "sft" else LEARN
+    changes = (*options, "--learning_rate", rate, "--seed", str(number))
+    return Training(f"{arm}-{rate}-{number}", config, f"warm-up-{number}", "reinforcement", changes, UPDATES)
 
 
-def _scores(folder: Path, training: Training, *files: str) -> Iterator[Job]:
-    if not training.done(folder):
-        yield training
-        return
-    for file in files:
-        if not (scoring := Scoring(training.name, UPDATES, file)).done(folder):
-            yield scoring
+def left(folder: Path) -> Iterator[Job]:
+    """The jobs that are not done."""
+    return (job for job in plan() if not job.done(folder))
 
 
 def main() -> None:
-    """Do jobs until none is left that no other process has taken."""
-    folder = Path(sys.argv[1])
-    torch.set_num_threads(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    while (taken := _take(folder)) is not None:
+    """Do jobs until all are done."""
+    parser = argparse.ArgumentParser(prog="python -m studies.pretrained.run")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    while next(left(given.folder), None) is not None:
+        if (taken := _take(given.folder)) is None:
+            time.sleep(1)
+            continue
         job, lock = taken
         with lock:
-            sys.stdout.write(f"{job.name}\n")
+            started = time.monotonic()
+            job.run(given.folder)
+            sys.stdout.write(f"{job.name}: {time.monotonic() - started:.0f} s\n")
             sys.stdout.flush()
-            job.run(folder)
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()  # the next job's model has other sizes, and other processes need the room
 
 
 def _take(folder: Path) -> tuple[Job, ExitStack] | None:
-    for job in jobs(folder):
+    for job in left(folder):
+        if not job.ready(folder):
+            continue
         lock = ExitStack()
         try:
             lock.enter_context(alone(folder / "locks" / job.name))

@@ -8,7 +8,6 @@ a larger catalogue that requires atomic steps and that no reward knew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,13 @@ from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.proof.report import TraceReport
-from studies.pretrained.cpu import GROUPED, register
+from studies.pretrained.cpu import register
 
-SAMPLES = 2
+SAMPLES = 4
 """Answers to each problem."""
 TOKENS = 160
 """Maximum length of an answer."""
-AT_ONCE = 64
+AT_ONCE = 100
 """Answers that are sampled together."""
 STEP_RATES = (Measure.FVR, Measure.RVR)
 PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
@@ -73,8 +72,7 @@ class Record(msgspec.Struct, frozen=True):
         return sum(values) / len(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True):
     """An answer, its number of tokens, and their mean entropy in nats."""
 
     text: str
@@ -89,9 +87,10 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
     """``SAMPLES`` answers to each problem at temperature 1, problem by problem."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    register()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
-    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=GROUPED)
+    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
+    policy.to(device)
     prompts = [row["prompt"] for row in problems_dataset(problems, prompt="question") for _ in range(SAMPLES)]
     torch.manual_seed(seed)
     drawn: dict[int, Drawn] = {}
@@ -104,7 +103,7 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
 
 @torch.inference_mode()
 def _sample(policy: Any, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
-    given = tokenizer(list(prompts), return_tensors="pt", padding=True)
+    given = tokenizer(list(prompts), return_tensors="pt", padding=True).to(policy.device)
     made = policy.generate(
         **given,
         do_sample=True,
