@@ -44,6 +44,9 @@ def grouped_attention(
     """
     rows, heads, tokens, size = query.shape
     if tokens > 1 or dropout:
+        if attention_mask is not None and attention_mask.dtype == torch.bool:
+            # CUDA's kernels give the queries of padding, which see nothing, gradients that are not numbers.
+            attention_mask = attention_mask | ~attention_mask.any(-1, keepdim=True)
         out, _ = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
         )

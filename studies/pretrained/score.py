@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import torch
+from torch import Tensor
 
 from proof_r1_formal import FOLIO, TRAIN, Problem, Verifier, read_problems
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
@@ -24,9 +25,9 @@ from studies.pretrained.cpu import register
 
 SAMPLES = 4
 """Answers to each problem."""
-TOKENS = 160
-"""Maximum length of an answer."""
-AT_ONCE = 100
+TOKENS = 224
+"""Maximum length of an answer: the longest reference proof of the files has 199 tokens."""
+AT_ONCE = 150
 """Answers that are sampled together."""
 STEP_RATES = (Measure.FVR, Measure.RVR)
 PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
@@ -104,7 +105,13 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
 @torch.inference_mode()
 def _sample(policy: Any, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
     given = tokenizer(list(prompts), return_tensors="pt", padding=True).to(policy.device)
-    made = policy.generate(
+    found: list[Tensor] = []
+
+    def note_entropy(_: Tensor, logits: Tensor) -> Tensor:
+        found.append(torch.distributions.Categorical(logits=logits.float()).entropy())
+        return logits
+
+    ids = policy.generate(
         **given,
         do_sample=True,
         temperature=1.0,
@@ -112,11 +119,9 @@ def _sample(policy: Any, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Dra
         top_k=0,
         max_new_tokens=TOKENS,
         pad_token_id=tokenizer.pad_token_id,
-        output_logits=True,
-        return_dict_in_generate=True,
-    )
-    ids = made.sequences[:, given["input_ids"].shape[1] :]
-    entropies = torch.stack([torch.distributions.Categorical(logits=one.float()).entropy() for one in made.logits], 1)
+        logits_processor=[note_entropy],
+    )[:, given["input_ids"].shape[1] :]
+    entropies = torch.stack(found, 1)
     for row, entropy in zip(ids, entropies, strict=True):
         ends = (row == tokenizer.eos_token_id).nonzero()
         count = int(ends[0]) + 1 if len(ends) else len(row)  # the end is a token of the answer
