@@ -1,6 +1,6 @@
 """The runs of the study: warm-ups, arms, answers and scores, each when what it starts from is there.
 
-    python -m studies.pretrained.run FOLDER [--threads N]
+    python -m studies.pretrained.run FOLDER [--threads N] [--only NAMES]
 
 does what is left, one job after another, and waits where another process has what it needs. Several processes may work
 on one folder, on a GPU or on a CPU: each takes jobs that no other has taken. ``PLAN.md`` says why these jobs. A training
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,15 +31,25 @@ from studies.pretrained.cpu import register, score_labels_only
 from studies.pretrained.score import Drawn, Record, draw, score
 
 HERE = Path(__file__).parent
-WARM_UPS = (1, 2)
-"""Their seeds."""
-WARM_UP_UPDATES = 500
-"""Of each warm-up: two passes through its 4,000 demonstrations."""
-UPDATES = 80
-"""Of each arm: two for each of 40 batches of rollouts."""
-RATES = ("3e-5", "1e-5")
-"""The rate of the tests, and another one that shows whether they depend on it."""
-FILES = ("same", "longer", "words")
+WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250}
+"""Updates of each, of 16 demonstrations."""
+SEEDS: Mapping[int, int] = {1: 1, 2: 2, 3: 1}
+"""Of the runs that start from each warm-up, and of the warm-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Arms that are compared with each other: their warm-ups, rate and number of updates."""
+
+    warm_ups: tuple[int, ...]
+    rate: str
+    updates: int
+
+
+PARTS = (Part((1, 2), "3e-5", 30), Part((3,), "1e-4", 80))
+"""The first on a GPU, as far as it came; the second on a CPU. Two updates for each batch of rollouts."""
+TESTED = ("same", "longer")
+FILES = (*TESTED, "words")
 """The files that are scored; ``words`` is in no test."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
@@ -49,7 +60,7 @@ ARMS: Mapping[str, Sequence[str]] = {
     "prosfi": ("--method", "prosfi"),
 }
 ABLATIONS: Mapping[str, Sequence[str]] = {name: ("--method", name) for name in ("no_closure", "no_verification")}
-"""For the first warm-up."""
+"""For the first warm-up of a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,43 +206,46 @@ WARM_UP, LEARN = "warm-up.yaml", "learn.yaml"
 def plan() -> list[Job]:
     """All jobs, in the order in which they are wanted."""
     runs = [
-        Training(f"warm-up-{number}", WARM_UP, None, "warm-up", ("--seed", str(number)), WARM_UP_UPDATES)
-        for number in WARM_UPS
+        Training(f"warm-up-{number}", WARM_UP, None, "warm-up", ("--seed", str(SEEDS[number])), updates)
+        for number, updates in WARM_UPS.items()
     ]
-    first, second = WARM_UPS
-    runs += [_arm(arm, number, RATES[0]) for number in (first, second) for arm in ARMS]
-    runs += [_arm(arm, first, RATES[0]) for arm in ABLATIONS]
-    runs += [_arm(arm, first, RATES[1]) for arm in ARMS]
+    for part in PARTS:
+        runs += [_arm(arm, number, part) for number in part.warm_ups for arm in ARMS]
+        runs += [_arm(arm, part.warm_ups[0], part) for arm in ABLATIONS]
     drawings = {run.name: [Drawing(run.name, file) for file in _files(run.name)] for run in runs}
-    models: list[Job] = [job for run in runs for job in (run, *drawings[run.name])]
-    return [*models, *[Scoring(one) for run in runs for one in drawings[run.name]]]
+    tested: list[Job] = [
+        job for run in runs for job in (run, *[one for one in drawings[run.name] if one.file in TESTED])
+    ]
+    others = [one for run in runs for one in drawings[run.name] if one.file not in TESTED]
+    return [*tested, *others, *[Scoring(one) for run in runs for one in drawings[run.name]]]
 
 
 def _files(run: str) -> tuple[str, ...]:
     return (*FILES, "tuning") if run.startswith("warm-up") else FILES
 
 
-def _arm(arm: str, number: int, rate: str) -> Training:
+def _arm(arm: str, number: int, part: Part) -> Training:
     options = ARMS.get(arm) or ABLATIONS[arm]
     config = WARM_UP if arm == "sft" else LEARN
-    changes = (*options, "--learning_rate", rate, "--seed", str(number))
-    return Training(f"{arm}-{rate}-{number}", config, f"warm-up-{number}", "reinforcement", changes, UPDATES)
+    changes = (*options, "--learning_rate", part.rate, "--seed", str(SEEDS[number]))
+    return Training(f"{arm}-{part.rate}-{number}", config, f"warm-up-{number}", "reinforcement", changes, part.updates)
 
 
-def left(folder: Path) -> Iterator[Job]:
-    """The jobs that are not done."""
-    return (job for job in plan() if not job.done(folder))
+def left(folder: Path, only: str) -> Iterator[Job]:
+    """The jobs that are not done and whose names match a regular expression."""
+    return (job for job in plan() if re.fullmatch(only, job.name) and not job.done(folder))
 
 
 def main() -> None:
-    """Do jobs until all are done."""
+    """Do jobs until none is left."""
     parser = argparse.ArgumentParser(prog="python -m studies.pretrained.run")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", default=".*", help="a regular expression for the names of jobs")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    while next(left(given.folder), None) is not None:
-        if (taken := _take(given.folder)) is None:
+    while next(left(given.folder, given.only), None) is not None:
+        if (taken := _take(given.folder, given.only)) is None:
             time.sleep(1)
             continue
         job, lock = taken
@@ -245,8 +259,8 @@ def main() -> None:
             torch.cuda.empty_cache()  # the next job's model has other sizes, and other processes need the room
 
 
-def _take(folder: Path) -> tuple[Job, ExitStack] | None:
-    for job in left(folder):
+def _take(folder: Path, only: str) -> tuple[Job, ExitStack] | None:
+    for job in left(folder, only):
         if not job.ready(folder):
             continue
         lock = ExitStack()

@@ -38,7 +38,7 @@ class Scored:
 
 def read(folder: Path) -> list[Scored]:
     """The records of a folder, in the order of the plan."""
-    paths = [path for path in sorted(folder.glob("*@*.json")) if not path.name.endswith(".log.json")]
+    paths = [path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".log.json")]
     found = [_placed(record) for path in paths for record in read_records(path)]
     order = ["warm-up", *ARMS, *ABLATIONS]
     return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up))
@@ -99,7 +99,7 @@ def _joined(rows: Mapping[int, Mapping[Sample, Row]], warm_ups: set[int]) -> dic
 
 NAMES = (Column("model", Style.TEXT), Column("rate", Style.TEXT), Column("warm-up", Style.COUNT))
 SHARES = tuple(
-    [Column(f"{name} (%)", Style.PERCENT) for name in (PRIMARY.value.lower(), "right", "pass@2", "FVR", "RVR")]
+    [Column(f"{name} (%)", Style.PERCENT) for name in (PRIMARY.value.lower(), "right", f"pass@{SAMPLES}", "FVR", "RVR")]
 )
 MEANS = (
     Column("actions", Style.LENGTH),
