@@ -32,6 +32,7 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import text_prompt
 from proof_r1_formal.outputs import LineFile, write_output
+from studies.pretrained.cpu import register
 
 Encode: TypeAlias = Callable[[str], list[int]]
 Kind: TypeAlias = Literal["free", "constrained", "guided", "finding", "beam"]
@@ -47,7 +48,7 @@ OTHERS: tuple[Kind, ...] = ("finding", "beam")
 """Compared with guided decoding."""
 AT_ONCE = 64
 """Problems that are sampled together."""
-MAX_TOKENS = 320
+MAX_TOKENS = 224
 """A completion that is not guided is cut there."""
 MEASURES = (Measure.AVG, Measure.FVR, Measure.RVR, Measure.RULE_VERIFIED)
 
@@ -309,7 +310,8 @@ def main() -> None:
     given = parser.parse_args()
     console = Console(stderr=True)
     torch.set_num_threads(1)
-    model = AutoModelForCausalLM.from_pretrained(given.model, dtype=torch.float32, local_files_only=True)
+    options = {"dtype": torch.float32, "attn_implementation": register(), "local_files_only": True}
+    model = AutoModelForCausalLM.from_pretrained(given.model, **options)
     tokenizer = AutoTokenizer.from_pretrained(given.model, local_files_only=True)
     decoder, verifier = Decoder(model, tokenizer), Verifier(rules=TRAIN, evaluation=False)
     problems = list(read_problems(given.problems).values())[: given.limit]

