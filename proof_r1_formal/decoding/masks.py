@@ -57,8 +57,8 @@ def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
     read = tokens.decode_bytes(tokenizer.encode(PROBE, add_special_tokens=False))
     if read.strip() != PROBE.encode():
         raise DecodingError(
-            f"the tokenizer cannot be used with a grammar: llguidance reads {read!r} from the tokens of {PROBE!r}. For a "
-            "byte-level tokenizer, set tokenizer.backend_tokenizer.decoder = tokenizers.decoders.ByteLevel()"
+            f"the tokenizer cannot be used with a grammar: llguidance reads {read!r} from the tokens of {PROBE!r}. "
+            "For a byte-level tokenizer, set tokenizer.backend_tokenizer.decoder = tokenizers.decoders.ByteLevel()"
         )
     return tokens
 

@@ -3,8 +3,8 @@
     python -m studies.pretrained.run FOLDER [--threads N] [--only NAMES]
 
 does what is left, one job after another, and waits where another process has what it needs. Several processes may work
-on one folder, on a GPU or on a CPU: each takes jobs that no other has taken. ``PLAN.md`` says why these jobs. A training
-run that was killed resumes from its last checkpoint, if it has one. FOLDER is that of ``make pretrained`` (``model``,
+on one folder, on a GPU or on a CPU: each takes jobs that no other has taken. ``PLAN.md`` says why these jobs. On a CPU,
+a training run that was killed resumes from its last checkpoint. FOLDER is that of ``make pretrained`` (``model``,
 ``data``), and gets the folders of the runs, ``answers`` and ``records``.
 """
 
@@ -183,7 +183,7 @@ def _log(folder: Path, run: str) -> Path:
 
 
 def _machine(config: str) -> tuple[str, ...]:
-    """The settings that depend on the machine: on a GPU, matrices are multiplied in bfloat16 where a model is trained."""
+    """The settings that depend on the machine: on a GPU, training multiplies matrices in bfloat16."""
     if torch.cuda.is_available():
         return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true")
     score_labels_only()

@@ -1,7 +1,7 @@
 """Tables and tests of the study, from its records alone: ``python -m studies.pretrained.tables RECORDS`` prints them.
 
-In: the folder of the records. Out: in Markdown, the scores of each model, and the comparisons that ``PLAN.md`` sets.
-What is not there yet is left out; a comparison says how many warm-ups it has.
+In: the folder of the records. Out: in Markdown, the scores of each model, and for each part the comparisons that
+``PLAN.md`` sets. What is not there yet is left out; a comparison says how many warm-ups it has.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from statistics import fmean
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from studies.pretrained.run import ABLATIONS, ARMS, RATES, read_records
+from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, TESTED, read_records
 from studies.pretrained.score import SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
 OTHERS = ("sft", "expert_iteration", "grpo", "prosfi")
-TESTED = ("same", "longer")
 RESAMPLES = 10_000
 PRIMARY = Measure.RULE_VERIFIED
 
@@ -46,8 +45,10 @@ def read(folder: Path) -> list[Scored]:
 
 def _placed(record: Record) -> Scored:
     name, _, number = record.run.rpartition("-")
-    arm, rate = next(((name.removesuffix(f"-{rate}"), rate) for rate in RATES if name.endswith(f"-{rate}")), (name, ""))
-    return Scored(arm, rate, int(number), record)
+    for rate in [part.rate for part in PARTS]:
+        if name.endswith(f"-{rate}"):
+            return Scored(name.removesuffix(f"-{rate}"), rate, int(number), record)
+    return Scored(name, "", int(number), record)
 
 
 # -- tests ------------------------------------------------------------------------------------------------------------
@@ -55,7 +56,7 @@ def _placed(record: Record) -> Scored:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One of the comparisons of the plan, with the p-value corrected for all of them at this rate."""
+    """One of the comparisons of the plan, with the p-value corrected for all of them in this part."""
 
     rate: str
     ours: str
@@ -66,8 +67,9 @@ class Comparison:
 
 
 def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
-    """The comparisons whose runs are there, at each rate, over the warm-ups that both arms have."""
-    return [one for rate in RATES for one in _comparisons(rate, [one for one in scored if one.rate == rate])]
+    """The comparisons whose runs are there, of each part, over the warm-ups that both arms have."""
+    rates = [part.rate for part in PARTS]
+    return [one for rate in rates for one in _comparisons(rate, [one for one in scored if one.rate == rate])]
 
 
 def _comparisons(rate: str, scored: Sequence[Scored]) -> list[Comparison]:
@@ -112,7 +114,7 @@ MEANS = (
 def tables(scored: Sequence[Scored]) -> Iterator[Table]:
     """The scores on each file, those on ``tuning`` for the rules of training only, and the comparisons."""
     for rules in ("train", "folio --atomic"):
-        for file in ("same", "longer", "words", "tuning"):
+        for file in (*FILES, "tuning"):
             rows = [_row(one) for one in scored if (one.record.rules, one.record.file) == (rules, file)]
             if rows and (file != "tuning" or rules == "train"):
                 yield Table(f"{file}, rules {rules}", (*NAMES, *SHARES, *MEANS), tuple(rows))

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tokenizers import decoders
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.decoding import sampler
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import REPLACED, Feedback, Guide
-from proof_r1_formal.decoding.masks import DecodingError
+from proof_r1_formal.decoding.masks import PROBE, DecodingError, mask_tokens
 from proof_r1_formal.decoding.sampler import Decoded, Decoder, DecodingRequest, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
@@ -288,6 +289,15 @@ def test_the_likeliest_partial_answers_go_on(decoder: Decoder) -> None:
 def test_what_is_no_grammar_is_refused(decoder: Decoder) -> None:
     with pytest.raises(GrammarError, match="the grammar cannot be used"):
         decoder.sample([DecodingRequest(PROMPT, "start: (", None, 0, 10)], temperature=1.0)
+
+
+def test_a_tokenizer_that_llguidance_reads_otherwise_is_refused(decoder: Decoder) -> None:
+    """The tokenizer of a GGUF file in `transformers` has such a decoder."""
+    tokenizer = deepcopy(decoder.tokenizer)
+    tokenizer.backend_tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.ByteLevel()])
+    assert tokenizer.decode(tokenizer.encode(PROBE)) == PROBE
+    with pytest.raises(DecodingError, match=r"llguidance reads b'\{\"id\":.*decoders\.ByteLevel\(\)"):
+        mask_tokens(tokenizer, len(tokenizer))
 
 
 def test_nothing_is_asked_and_nothing_comes(decoder: Decoder) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from trl.trainer import utils
 
 from studies.pretrained.cpu import register, score_labels_only
@@ -41,6 +42,24 @@ def test_padded_rows_give_the_same_tokens(keys: int) -> None:
     assert torch.equal(found.sequences, expected.sequences)
     for one, other in zip(found.logits, expected.logits, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+def test_every_query_sees_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of a query that sees none is not a number on a GPU."""
+
+    def noted(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, **options: Any) -> Any:
+        masks.append(mask)
+        return sdpa_attention_forward(module, query, key, value, mask, **options)
+
+    masks: list[Tensor] = []
+    monkeypatch.setattr("studies.pretrained.cpu.sdpa_attention_forward", noted)
+    model = tiny(2)
+    model.set_attn_implementation(register())
+    mask = torch.ones(2, 6, dtype=torch.long)
+    mask[0, :3] = 0
+    model(input_ids=torch.ones_like(mask), attention_mask=mask)
+    assert len(masks) == 2
+    assert all(bool(one.any(-1).all()) for one in masks)
 
 
 def test_positions_without_a_label_change_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:

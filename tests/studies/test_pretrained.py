@@ -11,6 +11,7 @@ import pytest
 
 from proof_r1_formal import Problem, Verifier
 from proof_r1_formal.data.problem import FALSE, TRUE
+from proof_r1_formal.decoding.masks import mask_tokens
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.kernel.answer import Entailed, Refuted
@@ -70,3 +71,4 @@ def test_the_tokenizer_ends_texts_as_the_model_does(tmp_path: Path) -> None:
     tokenizer, config = AutoTokenizer.from_pretrained(tmp_path), AutoConfig.from_pretrained(tmp_path)
     assert tokenizer.eos_token_id == config.eos_token_id == tokenizer.convert_tokens_to_ids("<|im_end|>")
     assert tokenizer.pad_token == PADDING != tokenizer.eos_token
+    mask_tokens(tokenizer, config.vocab_size)
