@@ -271,11 +271,11 @@ def report(
 
     Args:
         scores: the scores of each seed, within a budget or of first completions.
-        budgets: in rising order; the table has the last but one.
+        budgets: in rising order; the table has the last.
         folder: where to.
         console: where the numbers are shown.
     """
-    budget = budgets[-2:][0]
+    budget = budgets[-1]
     rows = {f"{kind}, one completion": scores(kind, None) for kind in get_args(Kind)[:2]}
     rows |= {f"{name}, {budget} tokens": scores(kind, budget) for kind, name in NAMES.items()}
     curves = {

@@ -213,9 +213,9 @@ def plan() -> list[Job]:
         runs += [_arm(arm, number, part) for number in part.warm_ups for arm in ARMS]
         runs += [_arm(arm, part.warm_ups[0], part) for arm in ABLATIONS]
     drawings = {run.name: [Drawing(run.name, file) for file in _files(run.name)] for run in runs}
-    tested: list[Job] = [
-        job for run in runs for job in (run, *[one for one in drawings[run.name] if one.file in TESTED])
-    ]
+    tested: list[Job] = []
+    for run in runs:
+        tested += [run, *[one for one in drawings[run.name] if one.file in TESTED]]
     others = [one for run in runs for one in drawings[run.name] if one.file not in TESTED]
     return [*tested, *others, *[Scoring(one) for run in runs for one in drawings[run.name]]]
 

@@ -90,7 +90,7 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
-    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
+    policy: Any = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
     policy.to(device)
     prompts = [row["prompt"] for row in problems_dataset(problems, prompt="question") for _ in range(SAMPLES)]
     torch.manual_seed(seed)

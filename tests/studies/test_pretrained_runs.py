@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -114,6 +115,8 @@ def echo(prompt: str) -> Drawn:
     return Drawn(prompt, 1, 0.0)
 
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FIRST = ("23.7", "58.3", "76.7", "42.9", "39.3", "0.021")
 COLUMNS = ("Avg", "Right and verified", "FVR", "FVR of", "RVR", "RVR of", "actions", "useless", "tokens", "entropy")
 
 
@@ -151,3 +154,21 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     assert [text.splitlines()[0] for text in shown][:2] == ["**same, rules train**", "**longer, rules train**"]
     assert "| hardened | 3e-5 | 1 | 90.0 |" in shown[0]
     assert "| 3e-5 | hardened | grpo | 1 | 60.0 " in last
+
+
+def test_the_page_follows_from_the_records() -> None:
+    """Each number of the page, and those of the table in ``experiments.md``."""
+    page = (DOCS / "experiments" / "pretrained.md").read_text(encoding="utf-8")
+    scored = read(DOCS / "experiments" / "pretrained")
+    assert page == "\n".join(map(to_markdown, tables(scored)))
+    shown = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    names = {"proof_r1, `hardened`": "hardened", "proof_r1, `paper`": "paper"}
+    rows = [re.split(r" *\| *", line)[1:-1] for line in shown.splitlines() if line.startswith("| ")]
+    first = rows.index(["warm-up", *FIRST])
+    for name, *values in rows[first : first + 1 + len(ARMS)]:
+        arm = names.get(name, name).replace("_", r"\_")
+        rate = "" if arm == "warm-up" else PARTS[0].rate
+        *shares, entropy = values
+        line = next(line for line in page.splitlines() if line.startswith(f"| {arm} | {rate} | 1 | {shares[0]} | "))
+        assert line.startswith(f"| {arm} | {rate} | 1 | {' | '.join(shares)} | ")
+        assert line.endswith(f" | {entropy} |")
