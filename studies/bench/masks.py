@@ -1,8 +1,9 @@
-"""Measures what the grammar of answers costs per token: ``python -m studies.bench.masks [--vocabulary 32768] [FILE…]``.
+"""Measures what the grammar of answers costs per token: ``python -m studies.bench.masks [--tokenizer FOLDER] [FILE…]``.
 
-The tokenizer is a byte-level BPE, trained here on the source text of Python's standard library. The problems are those
-of the files, or the examples. Two kinds of text are followed token by token: reference proofs, and texts that the masks
-allow, drawn at random. The table has the processor time of each part, of one thread, in microseconds.
+Without a folder, the tokenizer is a byte-level BPE, trained here on the source text of Python's standard library. The
+problems are those of the files, or the examples. Two kinds of text are followed token by token: reference proofs, and
+texts that the masks allow, drawn at random. The table has the processor time of each part, of one thread, in
+microseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from llguidance import LLTokenizer
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Verifier, VerifierSession, parse_formula, read_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
@@ -104,10 +105,15 @@ def main() -> None:
     """Measure, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m studies.bench.masks", description="Measure what a grammar costs.")
     parser.add_argument("problems", type=Path, nargs="*", default=[EXAMPLES], help="files of problems")
-    parser.add_argument("--vocabulary", type=int, default=32768, help="tokens (default 32768)")
+    parser.add_argument("--tokenizer", type=Path, help="folder of a tokenizer, in place of one that is trained here")
+    parser.add_argument("--vocabulary", type=int, default=32768, help="tokens of the one trained here (default 32768)")
     parser.add_argument("--limit", type=int, default=50, help="problems of each file, at most (default 50)")
     given = parser.parse_args()
-    tokens = tokenizer_of(given.vocabulary)
+    if given.tokenizer:
+        tokenizer = AutoTokenizer.from_pretrained(given.tokenizer)
+        tokens = mask_tokens(tokenizer, len(tokenizer))
+    else:
+        tokens = tokenizer_of(given.vocabulary)
     known = [one for path in given.problems for one in list(read_problems(path).values())[: given.limit]]
     verifier = Verifier(rules=FOLIO, evaluation=False)
     kinds = {"reference proofs": Times(), "random texts": Times()}

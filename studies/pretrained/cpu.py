@@ -1,4 +1,4 @@
-"""Computations made faster on a CPU: attention for sampling, one query at a time, and the loss where there is a label.
+"""Computations made faster: attention for sampling, one query at a time, and on a CPU the loss where there is a label.
 
 With padding, PyTorch's ``sdpa`` copies keys and values for every head and takes a slow path. For a query of one token,
 this function multiplies grouped heads with the keys as they are; longer queries go to ``sdpa``. The result is the same
@@ -45,7 +45,7 @@ def grouped_attention(
     rows, heads, tokens, size = query.shape
     if tokens > 1 or dropout:
         if attention_mask is not None and attention_mask.dtype == torch.bool:
-            # CUDA's kernels give the queries of padding, which see nothing, gradients that are not numbers.
+            # Padding sees all keys: on a GPU, gradients were not numbers where queries saw no key.
             attention_mask = attention_mask | ~attention_mask.any(-1, keepdim=True)
         out, _ = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options

@@ -45,7 +45,7 @@ def test_padded_rows_give_the_same_tokens(keys: int) -> None:
 
 
 def test_every_query_sees_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gradient of a query that sees none is not a number on a GPU."""
+    """Without this, gradients were not numbers on a GPU."""
 
     def noted(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, **options: Any) -> Any:
         masks.append(mask)
