@@ -73,28 +73,46 @@ def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
 
 
 def _comparisons(rate: str, scored: Sequence[Scored]) -> list[Comparison]:
-    rows: defaultdict[str, dict[int, dict[Sample, Row]]] = defaultdict(lambda: defaultdict(dict))
-    for one in scored:
-        if one.record.file in TESTED and one.record.rules == "train":
-            found = one.record.rows(first=one.warm_up * SAMPLES)
-            rows[one.arm][one.warm_up] |= {
-                (f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()
-            }
+    rows = _tested(scored)
     made = []
     for ours in OURS:
         for other in OTHERS:
-            common = rows[ours].keys() & rows[other].keys()
-            first, second = (_joined(rows[arm], common) for arm in (ours, other))
+            common = sorted({number for arm, number in rows if (ours, number) in rows and (other, number) in rows})
             if common:
-                made.append(
-                    (ours, other, len(common), compare_rates(first, second, [PRIMARY], resamples=RESAMPLES)[PRIMARY])
-                )
+                first, second = (_joined([rows[arm, number] for number in common]) for arm in (ours, other))
+                made.append((ours, other, len(common), _difference(first, second)))
     corrected = holm([difference.p for *_, difference in made])
     return [Comparison(rate, *one, corrected=p) for one, p in zip(made, corrected, strict=True)]
 
 
-def _joined(rows: Mapping[int, Mapping[Sample, Row]], warm_ups: set[int]) -> dict[Sample, Row]:
-    return {sample: row for number in sorted(warm_ups) for sample, row in rows[number].items()}
+def gains(scored: Sequence[Scored]) -> Iterator[tuple[Scored, Difference]]:
+    """Each run with its difference to its warm-up. ``PLAN.md`` does not set these comparisons."""
+    rows = _tested(scored)
+    first = {(one.arm, one.rate, one.warm_up): one for one in scored if one.rate}
+    for (arm, rate, number), one in first.items():
+        mine = _tested([other for other in scored if other.rate == rate])
+        if (arm, number) in mine and ("warm-up", number) in rows:
+            yield one, _difference(mine[arm, number], rows["warm-up", number])
+
+
+def _tested(scored: Sequence[Scored]) -> dict[tuple[str, int], dict[Sample, Row]]:
+    """Arm and warm-up -> the samples on the files of the tests, if all these files were scored."""
+    rows: defaultdict[tuple[str, int], dict[str, dict[Sample, Row]]] = defaultdict(dict)
+    for one in scored:
+        if one.record.file in TESTED and one.record.rules == "train":
+            found = one.record.rows(first=one.warm_up * SAMPLES)
+            rows[one.arm, one.warm_up][one.record.file] = {
+                (f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()
+            }
+    return {run: _joined(list(files.values())) for run, files in rows.items() if len(files) == len(TESTED)}
+
+
+def _joined(parts: Sequence[Mapping[Sample, Row]]) -> dict[Sample, Row]:
+    return {sample: row for part in parts for sample, row in part.items()}
+
+
+def _difference(first: dict[Sample, Row], second: dict[Sample, Row]) -> Difference:
+    return compare_rates(first, second, [PRIMARY], resamples=RESAMPLES)[PRIMARY]
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -124,6 +142,8 @@ def tables(scored: Sequence[Scored]) -> Iterator[Table]:
         (one.rate, one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)
     ]
     yield Table("Right and rule-verified answers on same and longer", (*sides, *results), tuple(rows))
+    gained = [(one.arm, one.rate, one.warm_up, difference.of) for one, difference in gains(scored)]
+    yield Table("The same against the warm-up (not set before, not corrected)", (*NAMES, results[0]), tuple(gained))
 
 
 def _row(scored: Scored) -> tuple[Cell, ...]:

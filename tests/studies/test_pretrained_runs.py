@@ -131,12 +131,14 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     """Of 20 problems: 12 more solved than by one arm, in both files; the same as by another one."""
     better, worse = (1,) * SAMPLES * 18 + (0,) * SAMPLES * 2, (1,) * SAMPLES * 6 + (0,) * SAMPLES * 14
     for file in ("same", "longer"):
+        records_of(tmp_path, "warm-up-1", file, worse)
         records_of(tmp_path, "hardened-3e-5-1", file, better)
         records_of(tmp_path, "grpo-3e-5-1", file, worse)
         records_of(tmp_path, "expert_iteration-3e-5-1", file, better)
         records_of(tmp_path, "grpo-3e-5-2", file, better)  # of a warm-up that the other arm does not have
         records_of(tmp_path, "paper-1e-4-1", file, better)
         records_of(tmp_path, "grpo-1e-4-1", file, better)
+    records_of(tmp_path, "sft-3e-5-1", "same", worse)  # not yet scored on the other file
     scored = read(tmp_path)
     assert {(one.arm, one.rate, one.warm_up) for one in scored} >= {
         ("expert_iteration", "3e-5", 1),
@@ -150,10 +152,12 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     assert grpo.difference.of.value == pytest.approx(0.6)
     assert grpo.corrected == 2 * grpo.difference.p < 0.001
     assert (imitation.difference.of.value, imitation.corrected) == (0, 1)
-    *shown, last = map(to_markdown, tables(scored))
+    *shown, last, gained = map(to_markdown, tables(scored))
     assert [text.splitlines()[0] for text in shown][:2] == ["**same, rules train**", "**longer, rules train**"]
     assert "| hardened | 3e-5 | 1 | 90.0 |" in shown[0]
     assert "| 3e-5 | hardened | grpo | 1 | 60.0 " in last
+    assert "| hardened | 3e-5 | 1 | 60.0 " in gained
+    assert "| 2 |" not in gained  # that warm-up has no scores
 
 
 def test_the_page_follows_from_the_records() -> None:
