@@ -27,7 +27,7 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
-from proof_r1_formal.credit.verification import Workers, nothing
+from proof_r1_formal.credit.workers import Workers, nothing
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
 from proof_r1_formal.evaluation.estimates import quotient, total

@@ -32,7 +32,7 @@ from proof_r1_formal.credit.terms import (
     declared_closure,
     group_relative,
     is_eligible,
-    is_solved,
+    is_right,
     mean,
     used_closure,
     verification_term,
@@ -122,7 +122,7 @@ class Shared:
         """See :class:`Preset`."""
         settings = group.settings
         terms = scale(group.terms(paper_weight(group), text=True), group)
-        outcomes = group_relative([float(is_solved(report)) for report in group.reports], settings.epsilon)
+        outcomes = group_relative([float(is_right(report)) for report in group.reports], settings.epsilon)
         return tuple(
             [
                 self._rollout(report, row, settings.outcome_weight * outcome, flags, closure=group.closure)
@@ -188,12 +188,12 @@ PRESETS: Mapping[PresetName, Preset] = MappingProxyType({"paper": Paper(), "shar
 
 def paper_weight(group: Group) -> float:
     """w: lower where no eligible rollout is right."""
-    return 1.0 if any(map(is_solved, group.reports)) else group.settings.unsolved_weight
+    return 1.0 if any(map(is_right, group.reports)) else group.settings.unsolved_weight
 
 
 def eligible_outcomes(reports: Sequence[TraceReport], settings: CreditSettings) -> tuple[float, ...]:
     """The paper's Â^o of each rollout: 0 if it is not eligible; all 0 if the eligible ones have equal rewards."""
-    rewards = [float(is_solved(report)) for report in reports if is_eligible(report)]
+    rewards = [float(is_right(report)) for report in reports if is_eligible(report)]
     relative = iter(group_relative(rewards, settings.epsilon))
     return tuple([next(relative) if is_eligible(report) else 0.0 for report in reports])
 

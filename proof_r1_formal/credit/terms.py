@@ -135,7 +135,7 @@ def with_uncertain(report: TraceReport, settings: CreditSettings) -> TraceReport
     return msgspec.structs.replace(report, actions=(*steps, bound))
 
 
-def is_solved(report: TraceReport) -> bool:
+def is_right(report: TraceReport) -> bool:
     """R^o of the paper: whether an eligible rollout selects the right option."""
     return bool(report.answer_correct) and is_eligible(report)
 

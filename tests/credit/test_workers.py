@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, Verifier, read_completions
-from proof_r1_formal.credit.verification import Workers, nothing
+from proof_r1_formal.credit.workers import Workers, nothing
 from proof_r1_formal.errors import SolverError
 
 pytestmark = pytest.mark.usefixtures("closed")
