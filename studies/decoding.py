@@ -44,8 +44,13 @@ NAMES: dict[Kind, str] = {
     "beam": "guided, beam",
 }
 FEEDBACK: dict[Kind, Feedback] = {"finding": "finding"}
-OTHERS: tuple[Kind, ...] = ("finding", "beam")
-"""Compared with guided decoding."""
+PAIRS: tuple[tuple[Kind, Kind], ...] = (
+    ("constrained", "free"),
+    ("guided", "constrained"),
+    ("finding", "guided"),
+    ("beam", "guided"),
+)
+"""What is compared with what."""
 AT_ONCE = 64
 """Problems that are sampled together."""
 MAX_TOKENS = 224
@@ -265,33 +270,38 @@ def batched_from(problems: Sequence[tuple[int, Problem]], done: int) -> Iterator
 
 
 def report(
-    scores: Callable[[Kind, int | None], list[Score]], budgets: Sequence[int], folder: Path, console: Console
+    kinds: Sequence[Kind],
+    scores: Callable[[Kind, int | None], list[Score]],
+    budgets: Sequence[int],
+    folder: Path,
+    console: Console,
 ) -> None:
     """Write the table and the figure, and show what the figure has.
 
     Args:
+        kinds: the ways of decoding.
         scores: the scores of each seed, within a budget or of first completions.
         budgets: in rising order; the table has the last.
         folder: where to.
         console: where the numbers are shown.
     """
     budget = budgets[-1]
-    rows = {f"{kind}, one completion": scores(kind, None) for kind in get_args(Kind)[:2]}
-    rows |= {f"{name}, {budget} tokens": scores(kind, budget) for kind, name in NAMES.items()}
+    rows = {f"{kind}, one completion": scores(kind, None) for kind in kinds if kind in ("free", "constrained")}
+    rows |= {f"{NAMES[kind]}, {budget} tokens": scores(kind, budget) for kind in kinds}
     curves = {
-        name: {most: [s.measures[Measure.RULE_VERIFIED] for s in scores(kind, most)] for most in budgets}
-        for kind, name in NAMES.items()
+        NAMES[kind]: {most: [s.measures[Measure.RULE_VERIFIED] for s in scores(kind, most)] for most in budgets}
+        for kind in kinds
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_output(folder / "decoding.md", f"{to_markdown(table(rows))}\n".encode())
     plot(curves, folder / "budget.png")
     for name, points in curves.items():
         console.print(f"{name}: { ({most: round(100 * fmean(values), 1) for most, values in points.items()}) }")
-    for kind in OTHERS:
-        for most in budgets:
-            ours = scores(kind, most)
-            found = [round(100 * value, 1) for value in gain(ours, scores("guided", most))]
-            console.print(f"{kind} - guided, {most} tokens: {found}, tokens read {fmean([s.read for s in ours]):.1f}")
+    for ours, other in PAIRS:
+        for most in budgets if ours in kinds and other in kinds else ():
+            found = [round(100 * value, 1) for value in gain(scores(ours, most), scores(other, most))]
+            read = fmean([s.read for s in scores(ours, most)])
+            console.print(f"{ours} - {other}, {most} tokens: {found}, tokens read {read:.1f}")
 
 
 def main() -> None:
@@ -301,6 +311,7 @@ def main() -> None:
     parser.add_argument("--problems", type=Path, required=True, help="file of problems")
     parser.add_argument("--out", type=Path, default=Path("out/experiment-decoding"), help="folder of completions")
     parser.add_argument("--report", type=Path, default=Path("docs/experiments/decoding"), help="folder of the results")
+    parser.add_argument("--kinds", nargs="+", choices=get_args(Kind), default=get_args(Kind), help="ways of decoding")
     parser.add_argument("--limit", type=int, default=40, help="problems, at most (default 40)")
     parser.add_argument("--budgets", type=int, nargs="+", default=[100, 200, 400], help="tokens per problem")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
@@ -317,7 +328,7 @@ def main() -> None:
     problems = list(read_problems(given.problems).values())[: given.limit]
     by_id = {problem.id: problem for problem in problems}
     lines: dict[Kind, list[list[Line]]] = {}
-    for kind in get_args(Kind):
+    for kind in given.kinds:
         lines[kind] = []
         for seed in given.seeds:
             settings = Settings(kind, seed, max(given.budgets), given.tries, given.steps, given.beam)
@@ -330,7 +341,7 @@ def main() -> None:
     def scores(kind: Kind, most: int | None) -> list[Score]:
         return [score(by_id, one, verifier, most) for one in lines[kind]]
 
-    report(scores, sorted(given.budgets), given.report, console)
+    report(given.kinds, scores, sorted(given.budgets), given.report, console)
 
 
 if __name__ == "__main__":
