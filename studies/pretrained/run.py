@@ -246,7 +246,9 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     while next(left(given.folder, given.only), None) is not None:
         if (taken := _take(given.folder, given.only)) is None:
-            time.sleep(1)
+            if not any(job.ready(given.folder) for job in left(given.folder, given.only)):
+                raise SystemExit("no job can start: --only leaves out the jobs that make what these need")
+            time.sleep(1)  # another process does a job
             continue
         job, lock = taken
         with lock:

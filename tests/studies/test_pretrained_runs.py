@@ -20,7 +20,7 @@ from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.models.prompts import question
 from studies.pretrained.problems import SEEN, with_four_options
-from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, WARM_UPS, Drawing, Job, Scoring, Training, left, plan
+from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, WARM_UPS, Drawing, Job, Scoring, Training, left, main, plan
 from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
 from studies.pretrained.tables import comparisons, read, tables
 from tests.tiny_model import make_model
@@ -60,6 +60,12 @@ def test_nothing_is_drawn_from_a_model_that_was_not_saved(tmp_path: Path) -> Non
     assert isinstance(job, Training)
     assert (job.name, job.updates) == ("warm-up-1", WARM_UPS[1])
     assert not Drawing("warm-up-1", "same").ready(tmp_path)
+
+
+def test_jobs_whose_models_no_job_makes_end_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["run", str(tmp_path), "--only", "hardened.*"])
+    with pytest.raises(SystemExit, match="--only leaves out"):
+        main()
 
 
 def test_only_the_named_jobs_are_done(tmp_path: Path) -> None:
