@@ -16,14 +16,7 @@ from threading import Lock
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self, TypeAlias
 
-from proof_r1_formal.credit.methods import (
-    METHODS,
-    Imitation,
-    Rollout,
-    credit_batch,
-    divisor,
-    rollout_of,
-)
+from proof_r1_formal.credit.methods import METHODS, Imitation, Rollout, credit_batch, divisor, rollout_of
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless

@@ -16,19 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 from proof_r1_formal.data.draft import Draft, Origin
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.kernel.syntax import (
-    And,
-    Atom,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Var,
-    Xor,
-)
+from proof_r1_formal.kernel.syntax import And, Atom, ForAll, Formula, Iff, Implies, Not, Or, Term, Var, Xor
 from proof_r1_formal.text.show import show
 
 if TYPE_CHECKING:  # Lark takes time to load

@@ -16,20 +16,7 @@ from itertools import product
 from typing import Final, TypeAlias
 
 from proof_r1_formal.engine.truth_table import combine
-from proof_r1_formal.kernel.syntax import (
-    App,
-    Atom,
-    Binary,
-    Binder,
-    Bottom,
-    Eq,
-    ForAll,
-    Formula,
-    Not,
-    Term,
-    Var,
-    once,
-)
+from proof_r1_formal.kernel.syntax import App, Atom, Binary, Binder, Bottom, Eq, ForAll, Formula, Not, Term, Var, once
 
 WIDTH: Final = 128
 """How many structures of each size there are."""

@@ -16,13 +16,7 @@ from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.congruence import Congruence
 from proof_r1_formal.engine.countermodel import MAX_ENTRIES, confirm_structure
 from proof_r1_formal.engine.grounding import Grounding, OutsideError, Signed, SmallDomain
-from proof_r1_formal.engine.propositional import (
-    BUDGET,
-    GROUND_PRICE,
-    Assignment,
-    Clauses,
-    TruthTable,
-)
+from proof_r1_formal.engine.propositional import BUDGET, GROUND_PRICE, Assignment, Clauses, TruthTable
 from proof_r1_formal.engine.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.kernel.model import Element, Structure

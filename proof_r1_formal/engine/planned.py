@@ -17,16 +17,7 @@ from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.tableau import Tableau
 from proof_r1_formal.kernel.signed import FALSUM, Signed, sides, signed
 from proof_r1_formal.kernel.syntax import App, Atom, Eq, Exists, Formula, Implies, Quantified, Term
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Contradiction,
-    Eliminate,
-    Instance,
-    Leibniz,
-    Line,
-    Reflexivity,
-    Witness,
-)
+from proof_r1_formal.kernel.term import Absurd, Contradiction, Eliminate, Instance, Leibniz, Line, Reflexivity, Witness
 from proof_r1_formal.kernel.transform import instantiate, subterms
 
 

@@ -16,17 +16,7 @@ from proof_r1_formal.engine.forced import LEFT, WHOLE, Table, forcing
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.kernel.signature import ground_terms
 from proof_r1_formal.kernel.signed import signed
-from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
-    TOP,
-    Atom,
-    Binary,
-    Exists,
-    ForAll,
-    Formula,
-    Not,
-    Term,
-)
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, Atom, Binary, Exists, ForAll, Formula, Not, Term
 from proof_r1_formal.kernel.term import (
     Absurd,
     Contradiction,

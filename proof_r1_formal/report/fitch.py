@@ -18,18 +18,7 @@ from proof_r1_formal.engine.lemmas import elimination, formula_of, introduction
 from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import (
-    App,
-    Binary,
-    Binder,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Term,
-    Top,
-)
+from proof_r1_formal.kernel.syntax import App, Binary, Binder, Eq, Exists, ForAll, Formula, Implies, Term, Top
 from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,

@@ -14,19 +14,7 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.syntax import (
-    ENTITY,
-    And,
-    App,
-    Atom,
-    Binary,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Not,
-    Var,
-)
+from proof_r1_formal.kernel.syntax import ENTITY, And, App, Atom, Binary, Exists, ForAll, Formula, Implies, Not, Var
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
 from proof_r1_formal.testing.formulas import CONNECTIVES, Formulas, Vocabulary, letters

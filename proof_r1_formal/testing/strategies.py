@@ -30,12 +30,7 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import (
-    ENTITY,
-    Formula,
-    Term,
-    Var,
-)
+from proof_r1_formal.kernel.syntax import ENTITY, Formula, Term, Var
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.testing.formulas import QUANTIFIERS, Formulas, Vocabulary, structure
 from proof_r1_formal.text.show import WORDS
