@@ -9,7 +9,6 @@ import typer
 
 from proof_r1_formal.commands.common import NotationOption, fail, log, write
 from proof_r1_formal.data.english import parse_english, sentences
-from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.text.parse import parse_formula
@@ -20,9 +19,7 @@ from proof_r1_formal.text.show import show as show_formula
 
 def parse(
     formula: Annotated[str, typer.Argument(help="A formula in any notation.", show_default=False)],
-    to: Annotated[
-        Literal[Notation, "english", "smtlib", "json"], typer.Option("--to", help="Notation to write.")
-    ] = "unicode",
+    to: Annotated[Literal[Notation, "smtlib", "json"], typer.Option("--to", help="Notation to write.")] = "unicode",
     repair: Annotated[
         bool, typer.Option("--repair", help="Repair the formula if possible, and list the repairs.")
     ] = False,
@@ -46,13 +43,11 @@ def parse(
         _write(repaired, to)
 
 
-def _write(read: Repaired, to: Literal[Notation, "english", "smtlib", "json"]) -> None:
+def _write(read: Repaired, to: Literal[Notation, "smtlib", "json"]) -> None:
     signature = Signature.infer([read.formula])
     for change in read.repairs:
         log(f"repaired: {change}")
     match to:
-        case "english":
-            write(write_english(read.formula))
         case "smtlib":
             write(smtlib.term(read.formula))
         case "json":

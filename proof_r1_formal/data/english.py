@@ -1,8 +1,7 @@
 """Templated English to formulas, through ``grammars/english.lark``; ``docs/english.md`` says what each sentence means.
 
 In: a sentence in the English of ProofWriter, RuleTaker and PrOntoQA. Out: a closed formula, or a
-:class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret. ``data.wording`` goes
-the other way.
+:class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
 Adjectives and nouns are predicates of one argument, nouns in the singular (``red``, ``wumpus``); verbs are named by
 their third person, with ``can`` before and a preposition behind them (``chases``, ``can_fly``, ``runs_through``);

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.english import MAX_SENTENCE, parse_english, sentences
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
-from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
 from proof_r1_formal.kernel.transform import alpha_equivalent
@@ -20,6 +19,7 @@ from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
+from tests.data.english_writer import write_english
 
 NOUNS = frozenset({"cat", "wumpus", "ostrich", "animal"})
 VERBS = frozenset({"barks", "flies"})

@@ -10,7 +10,6 @@ import pytest
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.problem import Problem, ProblemSet
-from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.kernel.answer import Entailed
@@ -19,6 +18,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.show import show
+from tests.data.english_writer import write_english
 from tests.data.files import write
 
 THEORY = {

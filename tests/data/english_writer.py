@@ -1,4 +1,4 @@
-"""Formulas to sentences of templated English, if there are any: the inverse of ``data.english``.
+"""Formulas to sentences of templated English, if there are any: the inverse of ``data.english``, for its tests.
 
 In: a formula. Out: a sentence, which was read and means the formula, or an
 :class:`~proof_r1_formal.errors.EnglishError`.
