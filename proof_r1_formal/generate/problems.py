@@ -31,11 +31,10 @@ from proof_r1_formal.data.problem import (
     three_way_options,
 )
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.generate.distractors import Distractors, without_a_link
 from proof_r1_formal.generate.moves import FOLIO_MOVES, TRAIN_MOVES
 from proof_r1_formal.generate.sentences import Writer
 from proof_r1_formal.generate.shape import is_shallow, structural_key
-from proof_r1_formal.generate.skeleton import Grower, Node, steps_of
+from proof_r1_formal.generate.skeleton import Distractors, Grower, Node, steps_of, without_a_link
 from proof_r1_formal.generate.synthesize import Proved, Uncertain
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted

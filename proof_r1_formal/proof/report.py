@@ -161,9 +161,12 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
 
     def explain(self) -> str:
         """The verdicts and the reasons for them, as text."""
-        from proof_r1_formal.proof.explain import explain_step
-
-        return explain_step(self)
+        name = self.id or "action without an id"
+        checks = {"schema": self.schema, "semantic": self.semantic, "rule": self.rule, "progress": self.progress}
+        verdicts = ", ".join([f"{check} {'yes' if passed else 'no'}" for check, passed in checks.items()])
+        place = "in the closure" if self.in_closure else "outside the closure"
+        reasons = [f"\n  {finding.code.value}: {finding.message}" for finding in self.findings]
+        return f"{name} ({place}): {verdicts}; signal {self.signal}{''.join(reasons)}"
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON's types."""
@@ -248,9 +251,16 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
 
     def explain(self) -> str:
         """The answer and each action that has findings, with the reasons, as text."""
-        from proof_r1_formal.proof.explain import explain_trace
-
-        return explain_trace(self)
+        right = {True: "right", False: "wrong", None: "without a reference answer"}[self.answer_correct]
+        answer = "selects no option" if self.answer is None else f"selects {self.answer}: {right}, {self.level}"
+        passed = sum(step.signal == 1.0 for step in self.actions)
+        lines = [
+            f"{self.problem_id}, sample {self.sample}: the completion {answer}.",
+            *[f"  {finding.code.value}: {finding.message}" for finding in self.findings],
+            f"{passed} of {len(self.actions)} actions pass all checks.",
+            *[step.explain() for step in self.actions if step.findings],
+        ]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON's types, with the keys of a line of a file of reports."""

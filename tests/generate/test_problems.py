@@ -26,10 +26,9 @@ from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator
-from proof_r1_formal.generate.distractors import Distractors
 from proof_r1_formal.generate.problems import STEPS, System, draw_problem
 from proof_r1_formal.generate.shape import is_shallow
-from proof_r1_formal.generate.skeleton import steps_of
+from proof_r1_formal.generate.skeleton import Distractors, steps_of
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import evaluate
