@@ -7,16 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from proof_r1_formal.commands.common import (
-    FormatOption,
-    NotationOption,
-    ProblemsOption,
-    RulesOption,
-    fail,
-    problem_of,
-    read_problem_file,
-    write,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.decoding.grammar import STEPS, completion_grammar
 from proof_r1_formal.rules.catalogue import catalogue
 
@@ -25,26 +16,26 @@ Dialect: TypeAlias = Literal["llguidance", "gbnf", "json-schema"]
 
 
 def grammar(
-    problems: ProblemsOption,
+    problems: common.ProblemsOption,
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     to: Annotated[Dialect, typer.Option("--to", help="Notation of the grammar.")] = "llguidance",
-    rules: RulesOption = "train",
+    rules: common.RulesOption = "train",
     steps: Annotated[
         int, typer.Option("--steps", min=1, max=1_000, help="Largest number of steps before the binding.")
     ] = STEPS,
     thoughts: Annotated[
         bool, typer.Option("--thoughts", help="Allow free text before <summary> (llguidance).")
     ] = False,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
 ) -> None:
     """Write the grammar of answers to one problem.
 
     An answer uses its symbols, ids and rules, each id once.
     """
     if thoughts and to != "llguidance":
-        fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
-    problem = problem_of(problems, read_problem_file(problems, format, notation=notation), id)
+        common.fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
+    problem = common.problem_of(problems, common.read_problem_file(problems, format, notation=notation), id)
     found = completion_grammar(problem, catalogue(rules), steps=steps)
     match to:
         case "llguidance":
@@ -53,4 +44,4 @@ def grammar(
             text = found.to_gbnf()
         case "json-schema":
             text = json.dumps(found.to_json_schema(), ensure_ascii=False, indent=2)
-    write(text.removesuffix("\n"))
+    common.write(text.removesuffix("\n"))

@@ -12,31 +12,7 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from proof_r1_formal.commands.common import (
-    OUT,
-    AtomicOption,
-    CompletionsOption,
-    FormatOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RayOption,
-    RulesOption,
-    SolverOption,
-    StrictOption,
-    WorkersOption,
-    check_outputs,
-    count_lines,
-    count_of,
-    distinct_completions,
-    engine,
-    fail,
-    finish,
-    log,
-    read_problem_file,
-    shown_ids,
-    with_progress,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
@@ -80,14 +56,14 @@ def evaluate(
         Path | None,
         typer.Option("--study", help="TOML file that lists several systems and datasets.", show_default=False),
     ] = None,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    atomic: AtomicOption = False,
-    solver: SolverOption = "embedded",
-    strict: StrictOption = False,
-    workers: WorkersOption = 1,
-    ray: RayOption = None,
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
+    rules: common.RulesOption = "train",
+    atomic: common.AtomicOption = False,
+    solver: common.SolverOption = "embedded",
+    strict: common.StrictOption = False,
+    workers: common.WorkersOption = 1,
+    ray: common.RayOption = None,
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, help="Number of resamples for confidence intervals.")
     ] = 0,
@@ -123,20 +99,20 @@ def evaluate(
     """
     described = read_study(study) if study is not None and problems is None and not completions else None
     inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
-    check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
+    common.check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
     if csv is not None:
         check_folder(csv)
     if plots is not None:
         require_matplotlib()
         check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
-        fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
+        common.fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
-    left_out = LeftOut(strict)
-    assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, contract, left_out)
+    left_out = common.LeftOut(strict)
+    assessor = _Assessor(settings, workers, common.engine(ray), bootstrap, eligibility, contract, left_out)
     match problems, completions, study:
         case Path(), [_, *_], None:
-            known = read_problem_file(problems, format, left_out, notation=notation)
+            known = common.read_problem_file(problems, format, left_out, notation=notation)
             key = Key(stem(problems), "", " + ".join(map(stem, completions)))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
@@ -149,11 +125,11 @@ def evaluate(
             results = _study_results(described, assessor)
             tables = study_tables(results, resamples=bootstrap or RESAMPLES)
         case _:
-            fail("give --problems and --completions, or --study")
-    OUT.width = WIDE if wide else OUT.width
+            common.fail("give --problems and --completions, or --study")
+    common.OUT.width = WIDE if wide else common.OUT.width
     for table in tables:
         if (shown := to_rich(table, wide=wide)).row_count:
-            OUT.print(shown)
+            common.OUT.print(shown)
     if json is not None:
         write_output(json, to_json(tables))
     if markdown is not None:
@@ -162,14 +138,14 @@ def evaluate(
         write_output(latex, "\n".join(map(to_latex, tables)).encode())
     if csv is not None:
         files = {csv / f"{number:02}-{_slug(table.title)}.csv": table for number, table in enumerate(tables, 1)}
-        check_outputs(*files, inputs=inputs)
+        common.check_outputs(*files, inputs=inputs)
         for path, table in files.items():
             write_output(path, to_csv(table).encode())
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
     if plots is not None:
-        log(f"{count_of(len(draw(results, plots)), 'picture')} written to {plots}")
-    finish(left_out, assessor.doubts)
+        common.log(f"{common.count_of(len(draw(results, plots)), 'picture')} written to {plots}")
+    common.finish(left_out, assessor.doubts)
 
 
 def _slug(title: str) -> str:
@@ -180,12 +156,14 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
     seen = catalogue(described.seen)
     for file in (file for files in described.files().values() for file in files):
         if not file.is_file():  # fail before spending hours on the others
-            fail(f"{file}, a file of the study, does not exist")
+            common.fail(f"{file}, a file of the study, does not exist")
     left_out = assessor.left_out
-    known = {name: read_problem_file(one.problems, one.format, left_out) for name, one in described.datasets.items()}
+    known = {
+        name: common.read_problem_file(one.problems, one.format, left_out) for name, one in described.datasets.items()
+    }
     if left_out.strict:  # before any work: that on each file would come before the next is read
         for key, files in described.files().items():
-            list(distinct_completions(files, known[key.dataset], left_out))
+            list(common.distinct_completions(files, known[key.dataset], left_out))
     return {
         key: assessor.assess(key, known[key.dataset], files, described.datasets[key.dataset].rules, seen)
         for key, files in described.files().items()
@@ -208,20 +186,22 @@ class _Assessor:
     resamples: int
     eligibility: Eligibility
     contract: Contract
-    left_out: LeftOut
+    left_out: common.LeftOut
     misnamed: list[str] = field(default_factory=list)
     doubts: Doubts = field(default_factory=Doubts)
 
     def assess(self, key: Key, known: ProblemSet, files: Sequence[Path], rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a system by its files of completions."""
-        completions: Iterable[Completion] = distinct_completions(files, known, self.left_out, repeats=True)
+        completions: Iterable[Completion] = common.distinct_completions(files, known, self.left_out, repeats=True)
         if self.contract == "strict":
             completions = (structs.replace(one, completion=isolate_array(one.completion)) for one in completions)
         settings = replace(self.settings, rules=rules)
         examined = examine_many(known, completions, settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
             known,
-            self._record(key, with_progress(examined, " + ".join(map(stem, files)), sum(map(count_lines, files)))),
+            self._record(
+                key, common.with_progress(examined, " + ".join(map(stem, files)), sum(map(common.count_lines, files)))
+            ),
             rules=catalogue(rules),
             seen=seen,
             eligibility=self.eligibility,
@@ -231,11 +211,11 @@ class _Assessor:
         shown = ", ".join(map(str, files))
         answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:
-            have = count_of(len(absent), "problem has", "problems have")
-            log(f"{shown}: {have} no completion: {shown_ids(absent)}")
+            have = common.count_of(len(absent), "problem has", "problems have")
+            common.log(f"{shown}: {have} no completion: {common.shown_ids(absent)}")
         if incomplete := found.metrics.overall.incomplete:
-            have = count_of(incomplete, "problem has", "problems have")
-            log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
+            have = common.count_of(incomplete, "problem has", "problems have")
+            common.log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
     def _record(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
@@ -249,44 +229,44 @@ class _Assessor:
 
 
 def best(
-    problems: ProblemsOption,
-    completions: CompletionsOption,
+    problems: common.ProblemsOption,
+    completions: common.CompletionsOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="File of completions to write, one per problem.")],
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    solver: SolverOption = "embedded",
-    strict: StrictOption = False,
-    workers: WorkersOption = 1,
-    ray: RayOption = None,
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
+    rules: common.RulesOption = "train",
+    solver: common.SolverOption = "embedded",
+    strict: common.StrictOption = False,
+    workers: common.WorkersOption = 1,
+    ray: common.RayOption = None,
 ) -> None:
     """Select one completion per problem by evidence, or by vote.
 
     A completion with a certified answer comes first, or else one with the most frequent answer.
     """
-    check_outputs(out, inputs=(problems, completions))
-    left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out, notation=notation)
+    common.check_outputs(out, inputs=(problems, completions))
+    left_out = common.LeftOut(strict)
+    known = common.read_problem_file(problems, format, left_out, notation=notation)
     read: dict[Sample, Completion] = {}
     candidates: dict[str, list[Candidate]] = {}
 
     def remember() -> Iterator[Completion]:
-        for completion in distinct_completions([completions], known, left_out):
+        for completion in common.distinct_completions([completions], known, left_out):
             read[completion.problem_id, completion.sample] = completion
             yield completion
 
     settings = Settings(solver=solver, rules=rules)
-    examined = examine_many(known, remember(), settings=settings, workers=workers, engine=engine(ray))
+    examined = examine_many(known, remember(), settings=settings, workers=workers, engine=common.engine(ray))
     doubts = Doubts()
-    for one in with_progress(examined, "examining", count_lines(completions)):
+    for one in common.with_progress(examined, "examining", common.count_lines(completions)):
         doubts.add(one.report)
         candidates.setdefault(one.report.problem_id, []).append(one.candidate())
     chosen = {problem_id: best_of(of) for problem_id, of in candidates.items()}
     write_completions(out, [read[problem_id, one.sample] for problem_id, one in chosen.items()])
     certified = sum(one.certified for one in chosen.values())
     silent = sum(one.answer is None for one in chosen.values())
-    log(
-        f"{count_of(len(chosen), 'completion')} written to {out}: {certified} certified, "
+    common.log(
+        f"{common.count_of(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
-    finish(left_out, doubts)
+    common.finish(left_out, doubts)

@@ -12,23 +12,7 @@ from proof_r1_formal.assistants.certificate import OpenCertificate
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import HEADER
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
-from proof_r1_formal.commands.common import (
-    AtomicOption,
-    FormatOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RulesOption,
-    SolverOption,
-    StrictOption,
-    count_of,
-    finish,
-    log,
-    problem_of,
-    read_problem_file,
-    usable_completions,
-    write,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.kernel.query import Query
@@ -53,7 +37,7 @@ _SUFFIX: Mapping[Target, str] = {
 
 
 def export(
-    problems: ProblemsOption,
+    problems: common.ProblemsOption,
     to: Annotated[Target, typer.Option("--to", help="Format to write.", show_default=False)],
     completions: Annotated[
         Path | None,
@@ -64,12 +48,12 @@ def export(
         Path | None,
         typer.Option("-o", "--out", help="Folder for the files, by default standard output.", show_default=False),
     ] = None,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    atomic: AtomicOption = False,
-    solver: SolverOption = "embedded",
-    strict: StrictOption = False,
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
+    rules: common.RulesOption = "train",
+    atomic: common.AtomicOption = False,
+    solver: common.SolverOption = "embedded",
+    strict: common.StrictOption = False,
 ) -> None:
     """Write problems or verified answers for other systems.
 
@@ -78,27 +62,27 @@ def export(
     """
     if out is not None:
         check_folder(out)
-    left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
+    left_out = common.LeftOut(strict)
+    known = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
     if id is not None:
-        problem_of(problems, known, id)
+        common.problem_of(problems, known, id)
     texts: Iterator[tuple[str, str | None]]
     if completions is None:
         texts = _questions([problem for problem in known.values() if id in (None, problem.id)], to)
     else:
-        chosen = (c for c in usable_completions(completions, known, left_out) if id in (None, c.problem_id))
+        chosen = (c for c in common.usable_completions(completions, known, left_out) if id in (None, c.problem_id))
         texts = _proofs(Settings(solver=solver, rules=rules, atomic=atomic).verifier(), known, chosen, to)
     written = missing = 0
     for stem, text in texts:
         if text is None:
             missing += 1
         elif out is None:
-            write(text.removesuffix("\n"))
+            common.write(text.removesuffix("\n"))
         else:
             write_output(out / f"{stem}{_SUFFIX[to]}", text.encode())
         written += text is not None
-    log(f"{count_of(written, 'file')}{f'; {missing} not written' if missing else ''}")
-    finish(left_out)
+    common.log(f"{common.count_of(written, 'file')}{f'; {missing} not written' if missing else ''}")
+    common.finish(left_out)
     if missing:
         raise typer.Exit(1)
 
@@ -125,14 +109,14 @@ def _proofs(
         certification = certify(verifier, problem, completion.completion, sample=completion.sample)
         certificate = certification.certificate
         if certificate is None:
-            log(f"{name}: not verified: {certification.reason}")
+            common.log(f"{name}: not verified: {certification.reason}")
             yield stem, None
         elif to == "lean":
             yield stem, lean_file(certificate, problem, completion.sample)
         elif to == "isabelle":
             yield stem, isar_theory(certificate, stem)
         elif isinstance(certificate, OpenCertificate):
-            log(f"{name}: two structures show that it is Uncertain; lean and isabelle have a format for them")
+            common.log(f"{name}: two structures show that it is Uncertain; lean and isabelle have a format for them")
             yield stem, None
         else:
             steps = [(step.id, step.dependencies, step.formula, step.proof) for step in certificate.steps]

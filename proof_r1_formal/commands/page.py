@@ -9,28 +9,7 @@ import typer
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_program import HINT
-from proof_r1_formal.commands.common import (
-    AtomicOption,
-    CompletionsOption,
-    EvidenceOption,
-    FormatOption,
-    LeanOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RulesOption,
-    SolverOption,
-    StrictOption,
-    check_outputs,
-    count_of,
-    fail,
-    finish,
-    log,
-    log_skipped,
-    read_problem_file,
-    usable_completions,
-    with_progress,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings
@@ -38,8 +17,8 @@ from proof_r1_formal.report.page import CERTIFICATES, page
 
 
 def report(
-    problems: ProblemsOption,
-    completions: CompletionsOption,
+    problems: common.ProblemsOption,
+    completions: common.CompletionsOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.", show_default=False)],
     title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "Proof report",
     certificates: Annotated[
@@ -48,34 +27,34 @@ def report(
     kernel: Annotated[
         Literal["lean", "none"], typer.Option("--kernel", help="Kernel that checks certificates.")
     ] = "none",
-    format: FormatOption = "auto",  # noqa: A002 (the name of the option)
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    atomic: AtomicOption = False,
-    solver: SolverOption = "embedded",
-    evidence: EvidenceOption = "checked",
-    lean: LeanOption = None,
-    strict: StrictOption = False,
+    format: common.FormatOption = "auto",  # noqa: A002 (the name of the option)
+    notation: common.NotationOption = "auto",
+    rules: common.RulesOption = "train",
+    atomic: common.AtomicOption = False,
+    solver: common.SolverOption = "embedded",
+    evidence: common.EvidenceOption = "checked",
+    lean: common.LeanOption = None,
+    strict: common.StrictOption = False,
 ) -> None:
     """Verify completions, and write them as one HTML file.
 
     The page has charts, search, and each proof as a graph with its evidence. It opens offline in any
     browser. Certificates are the largest part, so only the first answers have one.
     """
-    check_outputs(out, inputs=(problems, completions))
+    common.check_outputs(out, inputs=(problems, completions))
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
-        fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
-    left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out, notation=notation)
-    usable = list(usable_completions(completions, known, left_out))
+        common.fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
+    left_out = common.LeftOut(strict)
+    known = common.read_problem_file(problems, format, left_out, notation=notation)
+    usable = list(common.usable_completions(completions, known, left_out))
     if not usable:
-        log_skipped(left_out)
-        fail("there is nothing to show: no completion can be used")
+        common.log_skipped(left_out)
+        common.fail("there is nothing to show: no completion can be used")
     verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
-    shown = with_progress(usable, "verifying", len(usable))
+    shown = common.with_progress(usable, "verifying", len(usable))
     doubts = Doubts()
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=doubts.add)
     write_output(out, html)
-    log(f"{count_of(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
-    finish(left_out, doubts)
+    common.log(f"{common.count_of(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
+    common.finish(left_out, doubts)

@@ -15,25 +15,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.commands.common import (
-    OUT,
-    LeftOut,
-    NotationOption,
-    RayOption,
-    RuleSystem,
-    SolverOption,
-    StrictOption,
-    WorkersOption,
-    check_outputs,
-    count_of,
-    engine,
-    fail,
-    log,
-    new_table,
-    progress_bar,
-    resumable,
-    with_progress,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
@@ -62,7 +44,7 @@ def translate(
     file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="File of problems to write.", show_default=False)],
     from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
-    notation: NotationOption = "auto",
+    notation: common.NotationOption = "auto",
     check: Annotated[
         bool,
         typer.Option(
@@ -70,30 +52,30 @@ def translate(
             help="Also decide every problem, compare the result with its label, and count what looks like a slip.",
         ),
     ] = False,
-    solver: SolverOption = "embedded",
-    strict: StrictOption = False,
+    solver: common.SolverOption = "embedded",
+    strict: common.StrictOption = False,
 ) -> None:
     """Convert problems to the package's own format.
 
     Problems can be in English or have formulas. The output has one problem per line.
     """
-    check_outputs(out, inputs=(file,))
-    with progress_bar() as advance:
+    common.check_outputs(out, inputs=(file,))
+    with common.progress_bar() as advance:
         found = read_problems(file, format=from_, notation=notation, progress=partial(advance, "reading"))
     if not found:
         _say_rejected(file, found)
-        fail(f"{file} contains no usable problem; nothing was written")
+        common.fail(f"{file} contains no usable problem; nothing was written")
     if strict and found.rejected:
         _say_rejected(file, found)
-        LeftOut(strict, len(found.rejected)).refuse()
+        common.LeftOut(strict, len(found.rejected)).refuse()
     problems = list(found.values())
-    write_problems(out, with_progress(problems, "writing", len(problems)))
-    OUT.print(_summary(found))
+    write_problems(out, common.with_progress(problems, "writing", len(problems)))
+    common.OUT.print(_summary(found))
     if check:
         for table in _check(problems, solver):
-            OUT.print(table)
+            common.OUT.print(table)
     _say_rejected(file, found)
-    log(f"{count_of(len(problems), 'problem')} written to {out}")
+    common.log(f"{common.count_of(len(problems), 'problem')} written to {out}")
     if found.rejected:
         raise typer.Exit(1)
 
@@ -107,7 +89,7 @@ def generate(
         Difficulty, typer.Option("--difficulty", help="Difficulty, by the length of proofs.")
     ] = "mixed",
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "train",
+    rules: Annotated[common.RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "train",
     with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
     steps: Annotated[
         str | None, typer.Option("--steps", help="Number of proof steps, such as 4 or 3-5.", show_default=False)
@@ -126,11 +108,11 @@ def generate(
         Path | None,
         typer.Option("--evidence-out", help="Also write models and verified proofs, one line per problem."),
     ] = None,
-    workers: WorkersOption = 1,
-    ray: RayOption = None,
+    workers: common.WorkersOption = 1,
+    ray: common.RayOption = None,
 ) -> None:
     """Generate problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
-    check_outputs(out, evidence, inputs=())
+    common.check_outputs(out, evidence, inputs=())
     settings = GeneratorSettings(
         seed=seed,
         difficulty=difficulty,
@@ -159,13 +141,13 @@ def generate(
         beside = None
         if evidence is not None:
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=run_settings))
-        files.enter_context(resumable(file))
+        files.enter_context(common.resumable(file))
         if file.done:
-            log(f"resuming after {count_of(file.done, 'problem')}; the tables cover only the others")
+            common.log(f"resuming after {common.count_of(file.done, 'problem')}; the tables cover only the others")
         start, todo = last + 1, n - file.done
-        drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
+        drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=common.engine(ray))
         try:
-            for generated in with_progress(islice(drawn, todo), "generating", todo):
+            for generated in common.with_progress(islice(drawn, todo), "generating", todo):
                 last = generated.index
                 for name in (generated.problem.difficulty, "all"):
                     statistics[name].add(generated.problem)
@@ -176,11 +158,11 @@ def generate(
         except ExhaustedError as error:
             for unfinished in filter(None, (file, beside)):
                 unfinished.discard()
-            fail(f"{out}: {error} (options --n, --steps, --distractors, --answers)")
+            common.fail(f"{out}: {error} (options --n, --steps, --distractors, --answers)")
     for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
-        OUT.print(to_rich(table))
-    dropped = count_of(last + 1 - start - todo, "duplicate was", "duplicates were")
-    log(f"{count_of(n, 'problem')} written to {out}; {dropped} dropped")
+        common.OUT.print(to_rich(table))
+    dropped = common.count_of(last + 1 - start - todo, "duplicate was", "duplicates were")
+    common.log(f"{common.count_of(n, 'problem')} written to {out}; {dropped} dropped")
 
 
 def _range(option: str, text: str | None) -> tuple[int, int] | None:
@@ -191,12 +173,12 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
     try:
         return int(least), int(most or least)
     except ValueError:
-        fail(f"{option}: expected a number or a range such as 3-5, got {text!r}")
+        common.fail(f"{option}: expected a number or a range such as 3-5, got {text!r}")
 
 
 def _say_rejected(file: Path, found: ProblemSet) -> None:
     for line in found.left_out(file):
-        log(line)
+        common.log(line)
 
 
 def _summary(found: ProblemSet) -> Table:
@@ -223,7 +205,7 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     total: Counter[str] = Counter()
     odd: dict[str, list[Problem]] = defaultdict(list)
     wrong: set[str] = set()
-    for problem in with_progress(problems, "checking", len(problems)):
+    for problem in common.with_progress(problems, "checking", len(problems)):
         answer = answer_by(solver, problem)
         codes = {oddity.code for oddity in oddities(problem, problem.signature())}
         kinds = [code.value for code in codes] + [_SPELLINGS] * (not codes.isdisjoint(SPELLINGS))
@@ -236,13 +218,15 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
         agree[label] += answer == problem.answer
         if answer != problem.answer:
             wrong.add(problem.id)
-            log(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
+            common.log(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
     right = agree.total()
     labels = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
         count, part = (total.total(), right) if label == "all" else (total[label], agree[label])
         labels.add_row(Text(label), *map(_right, (f"{count}", f"{part}", share(part, count))))
-    slips = new_table("What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first")
+    slips = common.new_table(
+        "What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first"
+    )
     for kind in (*SPELLINGS, _SPELLINGS, *[code for code in Code if code not in SPELLINGS], CONTRADICTORY):
         among = odd[kind]
         differ = sum(problem.id in wrong for problem in among)

@@ -15,24 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.commands.common import (
-    OUT,
-    FormatOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RulesOption,
-    StrictOption,
-    check_outputs,
-    count_of,
-    finish,
-    log,
-    new_table,
-    problem_of,
-    read_problem_file,
-    resumable,
-    with_progress,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ProblemSet, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
@@ -49,15 +32,15 @@ _SHOWN = 20
 
 
 def prove(
-    problems: ProblemsOption,
+    problems: common.ProblemsOption,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
-    rules: RulesOption = "train",
+    rules: common.RulesOption = "train",
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="File of completions to write, one per proof.", show_default=False),
     ] = None,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
     thinking: Annotated[
         Thinking,
         typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model's template contains it."),
@@ -72,16 +55,16 @@ def prove(
         Path | None,
         typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
     ] = None,
-    strict: StrictOption = False,
+    strict: common.StrictOption = False,
 ) -> None:
     """Find short proofs of answers, or countermodels if Uncertain.
 
     With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes. With --json as
     well, it searches again for the proofs that it has, as the file gets all results.
     """
-    check_outputs(out, json, inputs=(problems,))
-    left_out = LeftOut(strict)
-    found = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
+    common.check_outputs(out, json, inputs=(problems,))
+    left_out = common.LeftOut(strict)
+    found = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
     known = _choose(problems, found, id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
@@ -97,20 +80,20 @@ def prove(
                 record = {"problem_id": problem.id, **_data(result)}
                 lines.write(f"{json_.dumps(record, ensure_ascii=False)}\n".encode())
             if id is not None:
-                OUT.print(_shown(problem, result))
+                common.OUT.print(_shown(problem, result))
     if id is None:
-        OUT.print(tally.table())
+        common.OUT.print(tally.table())
     tally.finish()
-    finish(left_out)
+    common.finish(left_out)
 
 
 def _choose(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
-    return known if wanted is None else {wanted: problem_of(path, known, wanted)}
+    return known if wanted is None else {wanted: common.problem_of(path, known, wanted)}
 
 
 def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:
     todo = [problem for problem in known.values() if problem.id not in done]
-    yield from with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
+    yield from common.with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
 
 
 def _write_proofs(
@@ -133,16 +116,16 @@ def _write_proofs(
     def remember(line: bytes) -> None:
         done.add(decoder.decode(line).problem_id)
 
-    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, resumable(file):
+    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, common.resumable(file):
         if done:
             rest = "their proofs are searched for again" if again else "the table covers only the other problems"
-            log(f"resuming after {count_of(len(done), 'completion')}; {rest}")
+            common.log(f"resuming after {common.count_of(len(done), 'completion')}; {rest}")
         for problem, result in _results(known, prover, frozenset() if again else frozenset(done)):
             if isinstance(result, Proved) and problem.id not in done:
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
             yield problem, result
-    log(f"{count_of(file.done, 'completion')} written to {out}")
+    common.log(f"{common.count_of(file.done, 'completion')} written to {out}")
 
 
 def _data(result: Result) -> dict[str, object]:
@@ -190,7 +173,7 @@ class _Tally:
 
     def table(self) -> Table:
         """The number of problems by result, and the lengths of proofs."""
-        table = new_table("Proofs", "", "problems", "as labelled")
+        table = common.new_table("Proofs", "", "problems", "as labelled")
         for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
             labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
             table.add_row(Text(row), f"{count}", labelled)
@@ -207,9 +190,9 @@ class _Tally:
     def finish(self) -> None:
         """Report unproved problems, and end with status 1 if there are any."""
         for problem in self._open[:_SHOWN]:
-            log(f"no proof of {problem}")
+            common.log(f"no proof of {problem}")
         if len(self._open) > _SHOWN:
-            log(f"… and {len(self._open) - _SHOWN} more")
+            common.log(f"… and {len(self._open) - _SHOWN} more")
         if self._open:
             raise typer.Exit(1)
 

@@ -10,15 +10,7 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands.common import (
-    FormatOption,
-    LeftOut,
-    NotationOption,
-    StrictOption,
-    fail,
-    log,
-    read_problem_file,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.native import to_json
 
 CONNECTIONS = 1024
@@ -38,9 +30,9 @@ def serve(
         Path | None,
         typer.Option("-p", "--problems", help="File of problems that requests may refer to by id.", show_default=False),
     ] = None,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    strict: StrictOption = False,
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
+    strict: common.StrictOption = False,
     token_file: Annotated[
         Path | None,
         typer.Option("--token-file", help="File with the token that requests must send.", show_default=False),
@@ -64,7 +56,7 @@ def serve(
     """Verify over HTTP until interrupted. Without a token, the service accepts only requests from this machine."""
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
-        fail(f"the service requires {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
+        common.fail(f"the service requires {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
     import uvicorn
 
     from proof_r1_formal.serve.app import Access, build
@@ -75,14 +67,18 @@ def serve(
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
-    known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict), notation=notation)
+    known = (
+        {}
+        if problems is None
+        else common.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
+    )
     records = {key: to_json(problem, path=problems or Path()) for key, problem in known.items()}
     try:
         with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
             pass
     except OSError as error:
         why = os.strerror(error.errno or 0)
-        fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
+        common.fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
     pool = Pool(BACKEND, workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))
     config = uvicorn.Config(
         build(pool, Access(token, records, max_body, read_timeout, max_actions, waiting)),
@@ -105,11 +101,11 @@ def serve(
             if self.servers:
                 bound = self.servers[0].sockets[0].getsockname()
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
-                log(f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
+                common.log(f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
             await super().shutdown(sockets)
-            log("stopped")
+            common.log("stopped")
 
     Server(config).run()
 
@@ -118,7 +114,7 @@ def _token(path: Path) -> str:
     try:
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        fail(f"{path}: the token cannot be read: {error}")
+        common.fail(f"{path}: the token cannot be read: {error}")
     if not token.isascii() or not token.isprintable() or len(token) < 16:
-        fail(f"{path}: the token must have at least 16 characters, all printable ASCII")
+        common.fail(f"{path}: the token must have at least 16 characters, all printable ASCII")
     return token

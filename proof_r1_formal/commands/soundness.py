@@ -9,18 +9,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from proof_r1_formal.commands.common import (
-    OUT,
-    LeanOption,
-    RulesOption,
-    SolverOption,
-    WorkersOption,
-    check_outputs,
-    log,
-    new_table,
-    with_progress,
-    write,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
@@ -37,36 +26,38 @@ def soundness(
     answers: Annotated[int, typer.Option("--answers", min=0, help="Number of traces to try.")] = 500,
     proofs: Annotated[int, typer.Option("--proofs", min=0, help="Number of forged proofs to try.")] = 500,
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    rules: RulesOption = "train",
-    solver: SolverOption = "embedded",
+    rules: common.RulesOption = "train",
+    solver: common.SolverOption = "embedded",
     kernel_sample: Annotated[
         float, typer.Option("--kernel-sample", min=0, max=1, help="Share of evidence that Lean's kernel checks.")
     ] = 0.0,
-    lean: LeanOption = None,
+    lean: common.LeanOption = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Also write the results as JSON, and each failure as a trace.")
     ] = None,
-    workers: WorkersOption = 1,
+    workers: common.WorkersOption = 1,
 ) -> None:
     """Search for invalid steps that the verifier accepts.
 
     It also searches for wrong answers that are verified, and for invalid proofs that are accepted.
     """
     if out is not None:
-        check_outputs(out, *reproducer_paths(out), inputs=())
+        common.check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
 
     def tried(start: F, search: Search[F], number: int, what: str) -> F:
-        return total(start, with_progress(search.run(number, workers=workers), what, -(-number // search.size)))
+        return total(start, common.with_progress(search.run(number, workers=workers), what, -(-number // search.size)))
 
     found = tried(StepFindings(), harness, examples, "trying steps")
     answers_harness = AnswerHarness(catalogue(rules), solver=solver, seed=seed)
     answered = tried(AnswerFindings(), answers_harness, answers, "trying answers")
     forged = tried(Findings(), Attack(seed=seed), proofs, "trying proofs")
     _show(found, f"Soundness of {rules} on {solver}", "kind", "examples", "accepted")
-    write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
+    common.write(
+        f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected"
+    )
     if found.certified:
-        write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
+        common.write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
     _show(answered, "Answers, the verified ones rechecked by Z3", "kind", "traces", "verified")
     _show(forged, "Forged proofs", "last line", "proofs", "accepted")
     failures = [*found.failures, *answered.failures]
@@ -77,21 +68,21 @@ def soundness(
         write_output(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
         if failures:
             problems, completions = write_reproducers(out, failures)
-            log(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
+            common.log(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
     totals = [each.examples.total() for each in (found, answered, forged)]
     failed = len(failures) + len(forged.failures)
-    log("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
+    common.log("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
     if failed:
         raise typer.Exit(1)
 
 
 def _show(findings: Findings, *heads: str) -> None:
     """A table of the examples of each kind, and of those that were accepted; the outcomes and the first failures."""
-    table = new_table(*heads)
+    table = common.new_table(*heads)
     for kind, count in sorted(findings.examples.items()):
         table.add_row(Text(kind), str(count), str(findings.accepted[kind]))
-    OUT.print(table)
-    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(findings.outcomes.items())))
+    common.OUT.print(table)
+    common.write(", ".join(f"{count} {outcome}" for outcome, count in sorted(findings.outcomes.items())))
     for failure in findings.failures[:SHOWN]:
-        write(f"{failure.fault} ({failure.kind})")
-        write(f"  {failure.problem}\n  {failure.completion}")
+        common.write(f"{failure.fault} ({failure.kind})")
+        common.write(f"  {failure.problem}\n  {failure.completion}")

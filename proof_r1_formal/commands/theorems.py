@@ -24,32 +24,7 @@ from proof_r1_formal.assistants.theories import (
     manifest_of,
     with_isabelle,
 )
-from proof_r1_formal.commands.common import (
-    OUT,
-    AtomicOption,
-    CompletionsOption,
-    FormatOption,
-    LeanOption,
-    LeftOut,
-    NotationOption,
-    ProblemsOption,
-    RulesOption,
-    SolverOption,
-    StrictOption,
-    check_outputs,
-    count_lines,
-    count_of,
-    fail,
-    finish,
-    log,
-    log_skipped,
-    new_table,
-    problem_of,
-    read_problem_file,
-    usable_completions,
-    with_progress,
-    write,
-)
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.outputs import check_folder, write_output
@@ -70,8 +45,8 @@ from proof_r1_formal.rules.manifest import (
 
 
 def certify(
-    problems: ProblemsOption,
-    completions: CompletionsOption,
+    problems: common.ProblemsOption,
+    completions: common.CompletionsOption,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Folder for the files of the theorems.", show_default=False)
@@ -94,13 +69,13 @@ def certify(
     isabelle_session: Annotated[
         bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
     ] = False,
-    format: FormatOption = "auto",  # noqa: A002
-    notation: NotationOption = "auto",
-    rules: RulesOption = "train",
-    atomic: AtomicOption = False,
-    solver: SolverOption = "embedded",
-    strict: StrictOption = False,
-    lean_program: LeanOption = None,
+    format: common.FormatOption = "auto",  # noqa: A002
+    notation: common.NotationOption = "auto",
+    rules: common.RulesOption = "train",
+    atomic: common.AtomicOption = False,
+    solver: common.SolverOption = "embedded",
+    strict: common.StrictOption = False,
+    lean_program: common.LeanOption = None,
 ) -> None:
     """Turn verified answers into theorems that a kernel checks.
 
@@ -109,15 +84,17 @@ def certify(
     if out is not None:
         check_folder(out)
     elif isabelle_session or standalone:
-        fail(f"{'--isabelle' if isabelle_session else '--standalone'} writes files; name their folder with --out")
+        common.fail(
+            f"{'--isabelle' if isabelle_session else '--standalone'} writes files; name their folder with --out"
+        )
     root = out / "ROOT" if out is not None and isabelle_session else None
-    check_outputs(bundle, root, inputs=(problems, completions))
-    left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
+    common.check_outputs(bundle, root, inputs=(problems, completions))
+    left_out = common.LeftOut(strict)
+    known = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
     if id is not None:
-        problem_of(problems, known, id)
+        common.problem_of(problems, known, id)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
-    chosen = (c for c in usable_completions(completions, known, left_out) if id in (None, c.problem_id))
+    chosen = (c for c in common.usable_completions(completions, known, left_out) if id in (None, c.problem_id))
     verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
     answers: Counter[str] = Counter()
     rejected = 0
@@ -125,7 +102,7 @@ def certify(
     accepted: dict[tuple[str, int], list[str]] = {}
     files = None if out is None else _Files(out, style, standalone=standalone, isabelle=isabelle_session)
     judged = certify_many(verifier, known, chosen, checked_by, style=style)
-    for completion, found in with_progress(judged, "certifying", count_lines(completions)):
+    for completion, found in common.with_progress(judged, "certifying", common.count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
         if bundle is not None:
             traces.append((completion, found.certification.report))
@@ -134,7 +111,7 @@ def certify(
         certificate = found.certification.certificate
         if certificate is None:
             answers["no certificate"] += 1
-            OUT.print(Text(f"{name}: no certificate: {found.certification.reason}"), soft_wrap=True)
+            common.OUT.print(Text(f"{name}: no certificate: {found.certification.reason}"), soft_wrap=True)
             continue
         if files is not None:
             files.add(completion, certificate, known[completion.problem_id])
@@ -144,10 +121,10 @@ def certify(
         word = "theorem" if found.is_theorem else "not accepted" if faults else unchecked
         answers[word] += 1
         without = [f"{each}: {TOO_LARGE}" for each in certificate.refuted() if each not in found.judgements]
-        write("; ".join([f"{name}: {word}", *faults, *(without if found.is_theorem else ())]))
+        common.write("; ".join([f"{name}: {word}", *faults, *(without if found.is_theorem else ())]))
     if not answers:
-        log_skipped(left_out)
-        fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
+        common.log_skipped(left_out)
+        common.fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
     if files is not None:
         files.finish()
     if bundle is not None:
@@ -155,8 +132,8 @@ def certify(
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
     by.append(f"schemata of {verifier.rules.name} accepted: {accepted_schemata(verifier.rules)}")
-    log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
-    finish(left_out)
+    common.log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
+    common.finish(left_out)
     if rejected:
         raise typer.Exit(1)
 
@@ -203,8 +180,8 @@ def check_theories(
     kernel: Annotated[
         Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Kernel that checks them.")
     ] = "lean",
-    rules: RulesOption = "folio",
-    lean_program: LeanOption = None,
+    rules: common.RulesOption = "folio",
+    lean_program: common.LeanOption = None,
     rewrite: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:
     """Check with a kernel that every schema, as the package renders it, is a theorem.
@@ -214,9 +191,9 @@ def check_theories(
     checked = catalogue(rules)
     path = checked.manifest or manifest_path()
     if checked.manifest is not None and kernel != "lean":
-        fail("the theorems of your own rules are for Lean alone; leave out --kernel")
+        common.fail("the theorems of your own rules are for Lean alone; leave out --kernel")
     if rewrite:
-        check_outputs(path, inputs=())
+        common.check_outputs(path, inputs=())
     known = read_manifest(manifest_path())
     manifest = old = read_manifest(path) if path.exists() else Manifest("", "", {})
     judged: dict[str, dict[str, Judgement]] = {}
@@ -234,22 +211,24 @@ def check_theories(
     if rewrite:
         write_output(path, manifest_bytes(manifest))
     title = f"Schemata as theorems of {', '.join(judged)}, with their axioms"
-    table = new_table(title, "schema", *map(_name, judged), "manifest")
+    table = common.new_table(title, "schema", *map(_name, judged), "manifest")
     schemata = [schema for rule in checked.rules for schema in rule.schemata]
     for schema in schemata:
         said = [_sentence(of[schema.name], axioms=of is by_lean) for of in judged.values()]
         said.append(", ".join(accepted_by(schema, manifest) or accepted_by(schema, known)) or "another statement")
         table.add_row(*map(Text, (schema.name, *said)))
-    OUT.print(table)
+    common.OUT.print(table)
     if about_checker:
-        table = new_table("Theorems about the checker in Lean", "theorem", "Lean", "axioms")
+        table = common.new_table("Theorems about the checker in Lean", "theorem", "Lean", "axioms")
         for name, judgement in about_checker.items():
             table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
-        OUT.print(table)
+        common.OUT.print(table)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
     missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
     if missing and not rewrite:
-        log(f"{path} lacks {count_of(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write")
+        common.log(
+            f"{path} lacks {common.count_of(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write"
+        )
     if (missing and not rewrite) or said_no:
         raise typer.Exit(1)
 
@@ -262,7 +241,7 @@ def _name(version: str) -> str:
 def _sentence(judgement: Judgement, *, axioms: bool) -> str:
     if not judgement.accepted:
         return judgement.reason
-    return count_of(len(judgement.axioms), "axiom") if axioms else "accepted"
+    return common.count_of(len(judgement.axioms), "axiom") if axioms else "accepted"
 
 
 @theories.command("trace")
@@ -280,14 +259,14 @@ def trace_theories() -> None:
 def _lean(program: str | None) -> LeanKernel:
     kernel = LeanKernel.find(program)
     if kernel is None:
-        fail(f"Lean was not found, so no theorem can be checked; {HINT}")
+        common.fail(f"Lean was not found, so no theorem can be checked; {HINT}")
     for fault in kernel.passed_over:
-        log(f"not used: {fault}")
+        common.log(f"not used: {fault}")
     return kernel
 
 
 def _isabelle() -> IsabelleKernel:
     kernel = IsabelleKernel.find()
     if kernel is None:
-        fail(f"isabelle was not found on PATH, so no theorem can be checked; {isabelle.HINT}")
+        common.fail(f"isabelle was not found on PATH, so no theorem can be checked; {isabelle.HINT}")
     return kernel
