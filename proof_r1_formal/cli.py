@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "export": ("export", "Write problems or verified answers for other systems."),
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
-    "grammar": ("decoding", "Write the grammar of answers to one problem."),
+    "grammar": ("prompt", "Write the grammar of answers to one problem."),
     "best": ("evaluation", "Select one completion per problem by evidence, or by vote."),
     "train": ("training", "Train a model by a method on problems."),
     "soundness": ("soundness", "Search for invalid steps that the verifier accepts."),

@@ -94,7 +94,7 @@ class Certificate:
         if self.reflects(style):
             steps = [(step.id, step.dependencies, step.formula, step.proof) for step in self.steps]
             return reflection.answer(premises, steps, self.goal)
-        given = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in premises.items()]
+        given = [f"({mangle(name, 'h')} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
         lines = [*self._own_theorems(), *self._lean_steps(premises)]
         return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
@@ -128,18 +128,18 @@ class Certificate:
 
     def _lean_steps(self, premises: Mapping[str, Formula]) -> list[str]:
         """Each step as a line, or as several; the last one is what the others lead to."""
-        known = {name: (formula, _premise_name(name)) for name, formula in premises.items()}
+        known = {name: (formula, mangle(name, "h")) for name, formula in premises.items()}
         signature = self._signature(premises)
         lines = []
         for step in self.steps:
             dependencies = [known[name] for name in step.dependencies]
             term = lean_term(step.proof, dependencies, step.formula, signature, indent=2)
-            known[step.id] = step.formula, _step_name(step.id)
+            known[step.id] = step.formula, mangle(step.id, "d")
             if step is self.steps[-1]:
                 lines.append(_argument(term))
             else:
                 says = lean.formula(step.formula)
-                lines.append(f"{lean.NAMESPACE}.step {says} {_argument(term)} fun {_step_name(step.id)} =>")
+                lines.append(f"{lean.NAMESPACE}.step {says} {_argument(term)} fun {mangle(step.id, 'd')} =>")
         return lines
 
 
@@ -179,11 +179,3 @@ def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanThe
 def _argument(term: str) -> str:
     """A term as an argument: in parentheses, if it has more than one word and none around it."""
     return term if re.fullmatch(r"\w+|\([^\n]*\)", term) and "have " not in term else f"(\n    {term})"
-
-
-def _premise_name(name: str) -> str:
-    return mangle(name, "h")
-
-
-def _step_name(name: str) -> str:
-    return mangle(name, "d")

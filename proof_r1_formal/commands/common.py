@@ -85,8 +85,7 @@ EvidenceOption = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="How to recheck the evidence of entailment verdicts.")
 ]
 LeanOption = Annotated[
-    str | None,
-    typer.Option("--lean", help="Lean program to use, or 'wheel'; see 'doctor'.", show_default=False),
+    str | None, typer.Option("--lean", help="Lean program to use, or 'wheel'; see 'doctor'.", show_default=False)
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="End with an error, before any work, if a record cannot be used.")

@@ -40,8 +40,7 @@ def export(
     problems: common.ProblemsOption,
     to: Annotated[Target, typer.Option("--to", help="Format to write.", show_default=False)],
     completions: Annotated[
-        Path | None,
-        typer.Option("-c", "--completions", help="Write these answers, if verified.", show_default=False),
+        Path | None, typer.Option("-c", "--completions", help="Write these answers, if verified.", show_default=False)
     ] = None,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     out: Annotated[

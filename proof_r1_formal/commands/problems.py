@@ -105,8 +105,7 @@ def generate(
         VocabularyName, typer.Option("--vocabulary", help="Names and predicates; 'seen' and 'unseen' are disjoint.")
     ] = "all",
     evidence: Annotated[
-        Path | None,
-        typer.Option("--evidence-out", help="Also write models and verified proofs, one line per problem."),
+        Path | None, typer.Option("--evidence-out", help="Also write models and verified proofs, one line per problem.")
     ] = None,
     workers: common.WorkersOption = 1,
     ray: common.RayOption = None,

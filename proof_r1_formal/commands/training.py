@@ -16,8 +16,7 @@ NEEDED = ("torch", "transformers", "trl", "peft", "yaml")
 def train(
     config: Annotated[Path, typer.Option("--config", help="Configuration, such as examples/trl/learn.yaml.")],
     changes: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="Changes to fields of the configuration."),
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Changes to fields of the configuration.")
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with an error, before any work, if a problem cannot be used.")

@@ -217,10 +217,7 @@ class _Reader:
                 self._introduced = True
                 return _X
         if not self._introduced:
-            raise self._error(
-                first,
-                f"the referent of {first.value!r} is unclear; it must be 'something' or 'every …'",
-            )
+            raise self._error(first, f"the referent of {first.value!r} is unclear; it must be 'something' or 'every …'")
         return _X
 
     # -- what is said of it

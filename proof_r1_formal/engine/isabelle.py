@@ -120,10 +120,7 @@ class IsabelleSolver:
         search_seconds = SEARCH_SECONDS if limits is None else limits.seconds
         half = max(1, math.floor(search_seconds / 2))  # so that Nitpick can say that its time is up
         self._blast = _Method(
-            lambda query, name: query_theory(query, name, proof=proof),
-            proved("{name}"),
-            "Failed to ",
-            proof_seconds,
+            lambda query, name: query_theory(query, name, proof=proof), proved("{name}"), "Failed to ", proof_seconds
         )
         self._nitpick = _Method(
             lambda query, name: countermodel_theory(query, name, max_size=MAX_SIZE, seconds=half),

@@ -97,9 +97,7 @@ def unsat_core(formulas: Sequence[Formula], guards: Sequence[Atom], limits: Limi
 
 def _limit(solver: z3.Solver, limits: Limits) -> None:
     solver.set(
-        rlimit=_within(limits.steps),
-        timeout=_within(int(limits.seconds * 1000)),
-        max_memory=_within(limits.memory_mb),
+        rlimit=_within(limits.steps), timeout=_within(int(limits.seconds * 1000)), max_memory=_within(limits.memory_mb)
     )
 
 

@@ -149,11 +149,7 @@ def _values(cell: Cell, style: Style, width: int) -> Sequence[str | float | None
         case Estimate():
             value = cell.value if cell.is_defined else None
             numbers = (value, cell.spread, *(cell.interval or (None, None)))
-            return [
-                *[None if x is None else _scale(style) * x for x in numbers],
-                cell.numerator,
-                cell.denominator,
-            ]
+            return [*[None if x is None else _scale(style) * x for x in numbers], cell.numerator, cell.denominator]
         case str() | tuple():
             return [printable(_first(cell), longest=None)]
         case int() | float():

@@ -219,10 +219,7 @@ def _number(_: str) -> None:
 
 
 _DECODER: Final = JSONDecoder(
-    object_pairs_hook=_Object,
-    parse_int=_number,
-    parse_float=_number,
-    parse_constant=_refuse_constant,
+    object_pairs_hook=_Object, parse_int=_number, parse_float=_number, parse_constant=_refuse_constant
 )
 _OPENING: Final = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
 _NEXT: Final = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")

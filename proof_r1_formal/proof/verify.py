@@ -98,9 +98,5 @@ class Verifier(Judge):
     def without_kernel(self) -> Verifier:
         """A verifier with the same solver and rules that checks evidence itself."""
         return Verifier(
-            self.oracle.solver,
-            rules=self.rules,
-            evaluation=self.evaluation,
-            aliases=self.aliases,
-            atomic=self.atomic,
+            self.oracle.solver, rules=self.rules, evaluation=self.evaluation, aliases=self.aliases, atomic=self.atomic
         )

@@ -51,7 +51,6 @@ from proof_r1_formal.workers.pool import Pool
 
 _T = TypeVar("_T")
 Job: TypeAlias = Callable[[], _T]
-Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
 """Codes of a completion that cannot be verified: its reward is 0, and the other rewards are returned."""
