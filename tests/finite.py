@@ -1,18 +1,18 @@
-"""The decision procedure of the effectively propositional class as a solver of its own, and small structures."""
+"""The decision procedure of the effectively propositional class as a solver of its own; all small structures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import combinations, product
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
 
 from proof_r1_formal.engine.finite import decide_finite
 from proof_r1_formal.engine.solver import checked_signature
-from proof_r1_formal.kernel.answer import Answer, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Answer, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
+from tests.builders import model_of
 
 
 class FiniteSolver:
@@ -28,9 +28,38 @@ class FiniteSolver:
 
 def assert_refuted(query: Query, answer: Answer) -> None:
     """The answer is a refutation, and its structure is a countermodel."""
-    assert isinstance(answer, Refuted)
-    assert answer.model is not None
-    assert is_countermodel(query, answer.model)
+    assert is_countermodel(query, model_of(answer))
+
+
+def structures(signature: Signature, domains: Mapping[str, int]) -> Iterator[Structure]:
+    """All structures with these domains."""
+
+    def rows(sorts: tuple[str, ...]) -> list[tuple[int, ...]]:
+        return list(product(*[range(domains[sort]) for sort in sorts]))
+
+    relations = [
+        [frozenset(row for row, holds in zip(rows(sorts), values, strict=True) if holds)
+         for values in product((False, True), repeat=len(rows(sorts)))]
+        for sorts in signature.predicates.values()
+    ]  # fmt: skip
+    functions = [
+        [dict(zip(rows(kind.arguments), values, strict=True))
+         for values in product(range(domains[kind.result]), repeat=len(rows(kind.arguments)))]
+        for kind in signature.functions.values()
+    ]  # fmt: skip
+    for chosen in product(*relations):
+        for maps in product(*functions):
+            yield Structure(
+                domains,
+                dict(zip(signature.predicates, chosen, strict=True)),
+                dict(zip(signature.functions, maps, strict=True)),
+            )
+
+
+def small_structures(signature: Signature, *, most: int | None = None) -> Iterator[Structure]:
+    """Structures of one and two elements per sort; all of them, or the first ``most`` of each size."""
+    for sizes in product((1, 2), repeat=len(signature.sorts)):
+        yield from islice(structures(signature, dict(zip(signature.sorts, sizes, strict=True))), most)
 
 
 SMALL = Signature(
@@ -39,19 +68,5 @@ SMALL = Signature(
     (ENTITY, "Town"),
 )
 
-
-@cache
-def small_structures() -> tuple[Structure, ...]:
-    """Every structure of ``SMALL`` whose sorts have one or two elements."""
-
-    def relations(*sizes: int) -> Iterator[frozenset[tuple[int, ...]]]:
-        rows = list(product(*map(range, sizes)))
-        for count in range(len(rows) + 1):
-            yield from map(frozenset, combinations(rows, count))
-
-    return tuple(
-        Structure({ENTITY: n, "Town": m}, {"p": p, "r": r, "t": t}, {"a": {(): a}, "b": {(): b}})
-        for n, m in product((1, 2), repeat=2)
-        for p, r, t in product(relations(n), relations(n, n), relations(m))
-        for a, b in product(range(n), repeat=2)
-    )
+SMALL_STRUCTURES = tuple(small_structures(SMALL))
+"""Every structure of ``SMALL`` whose sorts have one or two elements."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseServer
 from typing import Any, TypeAlias
 
 Body: TypeAlias = dict[str, Any]
@@ -99,14 +100,19 @@ def saying(text: str, *, finish: str = "stop", thoughts: str | None = None) -> A
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[str]:
-    """The URL at which a script is followed."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, script))
+def serving_in_thread(server: BaseServer) -> Iterator[None]:
+    """The server answers while the block runs."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        yield
     finally:
         server.shutdown()
         thread.join()
-        server.server_close()
+
+
+@contextmanager
+def serving(script: Script) -> Iterator[str]:
+    """The URL at which a script is followed."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, script)) as server, serving_in_thread(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"

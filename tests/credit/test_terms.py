@@ -24,6 +24,7 @@ from proof_r1_formal.credit.terms import (
     is_eligible,
     used_closure,
 )
+from tests.builders import STEP, TRACE
 
 PAPER = CreditSettings()
 SHARED = CreditSettings(preset="shared")
@@ -36,12 +37,10 @@ def action(
     signal: float, rule: str | None = ELIMINATION, *, inside: bool = True, terminal: bool = False, name: str = "s"
 ) -> StepReport:
     """A report in which the verdicts are those that the signal stands for."""
-    return StepReport(
+    return structs.replace(
+        STEP,
         id=name,
-        span=(0, 1),
         declared_rule=rule,
-        dependencies=(),
-        conclusion="A",
         schema=signal > 0.0,
         semantic=signal > 0.1,
         rule=signal == 1.0,
@@ -59,23 +58,14 @@ def binding(signal: float = 1.0) -> StepReport:
 def rollout(*actions: StepReport, right: bool = True, parsed: bool = True, verified: bool | None = None) -> TraceReport:
     """The answer is verified if the last action is, unless it is said otherwise."""
     holds = bool(actions) and actions[-1].signal == 1.0 if verified is None else verified
-    return TraceReport(
-        problem_id="p",
-        sample=0,
+    return structs.replace(
+        TRACE,
         parsed=parsed,
         answer="h_goal_true" if right else "h_goal_false",
         answer_correct=right,
         actions=actions,
-        closure=(),
-        used_closure=(),
-        consistency="consistent",
-        uncertain=None,
         verified=holds,
         rule_verified=holds,
-        findings=(),
-        rules="train",
-        solver="embedded",
-        evidence="checked",
     )
 
 

@@ -24,6 +24,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
+from tests.builders import nested
 from tests.data.files import FOLIO, NATIVE, PROVERQA, line, only_problem, read, write
 
 GOAL = parse_formula("Smiles(bo)")
@@ -410,20 +411,13 @@ def problem_of(formula: Formula, text: str = "") -> Problem:
     return Problem("set/1", (Premise("h1", formula, "as it stood", text),), three_way_options(GOAL))
 
 
-def deep(depth: int) -> Formula:
-    formula: Formula = GOAL
-    for _ in range(depth):
-        formula = Not(formula)
-    return formula
-
-
 @pytest.mark.parametrize(
     ("problems", "said"),
     [
         ([], "there are no problems"),
         ([problem_of(atom("Kind", var("x")))], "would not read back equal"),  # a free variable would be a constant
-        ([problem_of(deep(300))], "would be rejected"),
-        ([problem_of(deep(5000))], "nested too deeply"),
+        ([problem_of(nested(Not, GOAL, 300))], "would be rejected"),
+        ([problem_of(nested(Not, GOAL, 5000))], "nested too deeply"),
         ([problem_of(atom("Smiles"))], "would be rejected"),  # a predicate of no and of one argument
         ([problem_of(GOAL, "\ud800")], "not valid Unicode"),
         ([problem_of(GOAL), problem_of(GOAL)], "two problems have the id 'set/1'"),

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.engine.isabelle_double import Double
+from tests.scripted import serving_in_thread
 
 
 @pytest.fixture
 def double(tmp_path: Path) -> Iterator[Double]:
-    with Double(tmp_path) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with Double(tmp_path) as server, serving_in_thread(server):
         yield server
-        server.shutdown()
-        thread.join()

@@ -10,8 +10,9 @@ from proof_r1_formal.kernel.answer import MAX_EVALUATION, Refuted
 from proof_r1_formal.kernel.model import Element, Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.syntax import BOTTOM, TOP, ForAll, Formula, atom, const, var
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, ForAll, atom, const, var
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import nested
 
 SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))
 SIGNATURE = Signature.infer(SOME_NOT_ALL.assertions)
@@ -55,9 +56,7 @@ def test_tables_that_are_too_large_are_not_read() -> None:
 @pytest.mark.parametrize("quantifiers", [8, 40])
 def test_confirmation_is_bounded(quantifiers: int) -> None:
     """∀x … ∀x ⊤ in a domain of four needs over 4^n steps."""
-    formula: Formula = TOP
-    for _ in range(quantifiers):
-        formula = ForAll(var("x"), formula)
+    formula = nested(lambda inner: ForAll(var("x"), inner), TOP, quantifiers)
     structure = Structure({"Entity": 4})
     query = Query((formula,), BOTTOM)
     answer = confirm_structure(query, structure, Signature.infer(query.assertions))

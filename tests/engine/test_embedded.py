@@ -3,7 +3,6 @@ passes for one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.finite import refuted_in_small_domain
@@ -44,13 +42,24 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     Xor,
     atom,
-    const,
     var,
 )
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, shown
+from proof_r1_formal.text.show import show
+from tests.builders import (
+    INFINITE,
+    ask,
+    completion,
+    model_of,
+    nested,
+    nested_terms,
+    pigeons,
+    problem,
+    reason_of,
+    shown,
+)
 from tests.finite import FiniteSolver
 
 ENGINE = EmbeddedSolver()
@@ -119,9 +128,6 @@ def test_functions_of_witnesses_are_terms_to_instantiate_by(query: Query) -> Non
 
 # -- outside the class ------------------------------------------------------------------------------------------------
 
-# Only infinite structures refute it.
-INFINITE = ask("∀x ∃y r(x, y)", "∀x ¬r(x, x)", "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "⊥")
-
 
 @pytest.mark.parametrize(
     "query",
@@ -178,19 +184,10 @@ def test_limits_are_those_of_z3_alone() -> None:
     engine = EmbeddedSolver(Limits(steps=0))
     inside = ask("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
     assert engine.decide(inside) == ENGINE.decide(inside)
-    outside = engine.decide(FUNCTION)
-    assert isinstance(outside, Unknown)
-    assert outside.reason is Reason.BUDGET
+    assert reason_of(engine.decide(FUNCTION)) is Reason.BUDGET
 
 
-# Eight pigeons in seven holes: what the engine decides by a SAT solver, and has no short proof of.
-PIGEONS = Query(
-    (
-        *[parse_formula(" ∨ ".join(f"in(p{i}, h{j})" for j in range(7))) for i in range(8)],
-        *[parse_formula(f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))") for j in range(7) for i in range(8) for k in range(i)],
-    ),
-    BOTTOM,
-)
+PIGEONS = pigeons(8, 7)  # what the engine decides by a SAT solver, and has no short proof of
 FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
 STEPS = " ∧ ".join([f"(∀x (p{number}(x) → p{number + 1}(f(x))))" for number in range(8)])
 CHAIN = ask(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that only Z3 finds it
@@ -211,14 +208,13 @@ def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
 
 
 def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
-    premises = (Premise("h1", CHAIN.dependencies[0]), Premise("h2", parse_formula("q")))
-    case = Problem("outside/1", premises, three_way_options(CHAIN.conclusion), "h_goal_true")
-    steps = [
-        {"id": "s1", "dependencies": ["h1"], "conclusion": "∃x p8(x)", "rule": "EXISTENTIAL_INTRODUCTION"},
-        {"id": "s2", "dependencies": ["h2"], "conclusion": "q ∨ p8(a)", "rule": "CONJUNCTION_ELIMINATION"},
-        {"id": "s3", "dependencies": ["h1"], "conclusion": "p8(a)", "rule": "UNIVERSAL_ELIMINATION"},
-    ]
-    actions = Verifier(ENGINE).verify(case, f"<summary>{json.dumps(steps)}</summary>").actions
+    case = problem(show(CHAIN.dependencies[0]), "q", goal="∃x p8(x)")
+    steps = (
+        ("s1", ["h1"], "∃x p8(x)", "EXISTENTIAL_INTRODUCTION"),
+        ("s2", ["h2"], "q ∨ p8(a)", "CONJUNCTION_ELIMINATION"),
+        ("s3", ["h1"], "p8(a)", "UNIVERSAL_ELIMINATION"),
+    )
+    actions = Verifier(ENGINE).verify(case, completion(*steps)).actions
     assert [(step.semantic, step.evidence) for step in actions] == [
         (True, "unsupported"),
         (True, "checked"),
@@ -242,22 +238,20 @@ def test_what_is_no_query_is_unsupported_in_its_own_names(query: Query, detail: 
     assert ENGINE.decide(query) == Z3.decide(query) == Unknown(Reason.UNSUPPORTED, detail)
 
 
-@pytest.mark.parametrize("kind", ["¬", "→", "∀", "terms"])
-def test_the_deepest_query_is_answered(kind: str) -> None:
-    formula: Formula = atom("p")
-    for _ in range(MAX_DEPTH - 1):
-        match kind:
-            case "¬":
-                formula = Not(formula)
-            case "→":
-                formula = Implies(atom("p"), formula)
-            case _:
-                formula = ForAll(var("x"), formula)
-    if kind == "terms":
-        term: Term = const("a")
-        for _ in range(MAX_DEPTH - 2):
-            term = App("f", (term,))
-        formula = atom("p", term)
+P = atom("p")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        nested(Not, P, MAX_DEPTH - 1),
+        nested(lambda inner: Implies(P, inner), P, MAX_DEPTH - 1),
+        nested(lambda inner: ForAll(var("x"), inner), P, MAX_DEPTH - 1),
+        nested_terms(MAX_DEPTH),
+    ],
+    ids=["¬", "→", "∀", "terms"],
+)
+def test_the_deepest_query_is_answered(formula: Formula) -> None:
     for query in (Query((formula,), formula), Query((), formula), Query((formula,), BOTTOM)):
         answer = ENGINE.decide(query)
         assert type(answer) is type(Z3.decide(query))
@@ -353,10 +347,7 @@ def test_any_structure_counts_exactly_if_it_is_a_countermodel(pair: tuple[Query,
 @pytest.mark.parametrize("missing", ["predicates", "functions"])  # without domains there is no structure
 def test_a_countermodel_that_interprets_too_little_is_none(missing: str) -> None:
     query = ask("p(a)", "∀x p(x)")
-    answer = ENGINE.decide(query)
-    assert isinstance(answer, Refuted)
-    assert answer.model is not None
-    said = confirm(query, Refuted(replace(answer.model, **{missing: {}})))
+    said = confirm(query, Refuted(replace(model_of(ENGINE.decide(query)), **{missing: {}})))
     assert isinstance(said.answer, Unknown)
     assert said.answer.reason is Reason.BROKEN
     assert said.answer.detail.startswith("the solver's countermodel does not hold: the structure ")

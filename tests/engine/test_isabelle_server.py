@@ -10,7 +10,8 @@ import pytest
 
 from proof_r1_formal.engine.isabelle import IsabelleSolver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.query import Query
 from tests.engine.isabelle_double import (
     BROKEN,
     OPEN,
@@ -90,37 +91,32 @@ def test_the_server_is_shut_down(double: Double, capfd: pytest.CaptureFixture[st
     assert first != second
 
 
-def test_a_fork_leaves_the_server_to_its_owner(double: Double) -> None:
-    pytest.importorskip("fcntl", reason="needs forks of Unix")
+def client(double: Double, after: str) -> subprocess.CompletedProcess[str]:
+    """A program of its own that asks once, tells the answer, and then does something."""
     program = f"""
-import os
+import os, signal
 from proof_r1_formal.kernel.syntax import atom
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.engine.isabelle import IsabelleSolver
 solver = IsabelleSolver(program={str(double.program)!r})
 query = Query((), atom("proved"))
-solver.decide(query)
-if os.fork() == 0:
-    raise SystemExit(0)
-os.wait()
-print(solver.decide(query))
+print(solver.decide(query), flush=True)
+{after}
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.stdout.startswith("Entailed(")
+    return run
+
+
+def test_a_fork_leaves_the_server_to_its_owner(double: Double) -> None:
+    pytest.importorskip("fcntl", reason="needs forks of Unix")
+    run = client(double, "if os.fork() == 0: raise SystemExit(0)\nos.wait()\nprint(solver.decide(query))")
+    assert [line.partition("(")[0] for line in run.stdout.splitlines()] == ["Entailed"] * 2
     assert double.commands() == ["session_start", *["use_theories", "purge_theories"] * 2, "shutdown"]
 
 
 def test_a_client_that_crashes_takes_the_server_along(double: Double) -> None:
-    program = f"""
-from proof_r1_formal.kernel.syntax import atom
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.engine.isabelle import IsabelleSolver
-solver = IsabelleSolver(program={str(double.program)!r})
-print(solver.decide(Query((), atom("proved"))), flush=True)
-raise RuntimeError("crash")
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert run.stdout.startswith("Entailed(")
+    run = client(double, 'raise RuntimeError("crash")')
     assert run.stderr.splitlines()[-1] == "RuntimeError: crash"
     assert double.commands("shutdown") == ["shutdown"]
 
@@ -133,18 +129,7 @@ def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path
     hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
     held = f"'{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'"
     double.install(f"{held} >/dev/null & exec {held}")
-    program = f"""
-import os, signal
-from proof_r1_formal.kernel.syntax import atom
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.engine.isabelle import IsabelleSolver
-solver = IsabelleSolver(program={str(double.program)!r})
-print(solver.decide(Query((), atom("proved"))), flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert run.returncode == -9
-    assert run.stdout.startswith("Entailed(")
+    assert client(double, "os.kill(os.getpid(), signal.SIGKILL)").returncode == -9
     with lock.open() as mine:
         fcntl.flock(mine, fcntl.LOCK_EX)
 
@@ -211,28 +196,22 @@ def test_a_command_that_fails_leaves_the_server_running(double: Double) -> None:
 def test_without_limits_those_of_the_paper_hold(double: Double) -> None:
     with IsabelleSolver(program=str(double.program)) as solver:
         assert solver.decide(OPEN) == UNDECIDED
-    assert [use["watchdog_timeout"] for command, use in double.heard if command == "use_theories"] == [
-        4.0,
-        13.0,
-    ]  # 3 s more
+    given = [use["watchdog_timeout"] for command, use in double.heard if command == "use_theories"]
+    assert given == [4.0, 13.0]  # 3 s more
     assert "timeout = 5]" in double.texts[-1]
 
 
 @pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
-def test_a_reply_that_is_none_decides_nothing(double: Double, stray: Reaction) -> None:
-    double.reactions = {"use_theories": [stray] * 2}
+@pytest.mark.parametrize(
+    ("times", "query", "answer"), [(1, REFUTED, Refuted()), (2, PROVED, BROKEN)], ids=["once", "twice"]
+)
+def test_after_a_reply_that_is_none_a_server_is_started(
+    double: Double, stray: Reaction, times: int, query: Query, answer: Answer
+) -> None:
+    double.reactions = {"use_theories": [stray] * times}
     with solver_of(double) as solver:
-        assert solver.decide(PROVED) == BROKEN
-        assert solver.decide(PROVED) == Entailed()
-    assert double.started == 3
-
-
-@pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
-def test_a_server_that_breaks_once_is_started_again(double: Double, stray: Reaction) -> None:
-    double.reactions = {"use_theories": [stray]}
-    with solver_of(double) as solver:
-        assert [solver.decide(query) for query in (REFUTED, PROVED)] == [Refuted(), Entailed()]
-    assert double.started == 2
+        assert [solver.decide(asked) for asked in (query, PROVED)] == [answer, Entailed()]
+    assert double.started == 1 + times
 
 
 def test_a_server_that_is_gone_is_started_again(double: Double) -> None:

@@ -22,10 +22,11 @@ from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.syntax import TOP, Formula, Not, Var, atom, const
+from proof_r1_formal.kernel.syntax import TOP, Not, Var, atom, const
 from proof_r1_formal.render.isabelle import query_theory
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import nested
 from tests.engine.isabelle_double import (
     BROKEN,
     OPEN,
@@ -41,6 +42,7 @@ from tests.engine.isabelle_double import (
     proof_of,
     solver_of,
 )
+from tests.scripted import serving_in_thread
 
 pytest.importorskip("isabelle_client", reason="isabelle-client is not installed (the extra [isabelle])")
 
@@ -62,13 +64,8 @@ def test_a_theorem_a_countermodel_and_neither(double: Double) -> None:
 @settings(max_examples=10)
 def test_earlier_queries_do_not_matter(tmp_path_factory: pytest.TempPathFactory, queries: list[Query]) -> None:
     expected = {PROVED: Entailed(), REFUTED: Refuted(), OPEN: UNDECIDED}
-    with Double(tmp_path_factory.mktemp("double")) as double:
-        thread = threading.Thread(target=double.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        with solver_of(double) as solver:
-            assert [solver.decide(query) for query in queries] == [expected[query] for query in queries]
-        double.shutdown()
-        thread.join()
+    with Double(tmp_path_factory.mktemp("double")) as double, serving_in_thread(double), solver_of(double) as solver:
+        assert [solver.decide(query) for query in queries] == [expected[query] for query in queries]
 
 
 def test_what_is_asked(double: Double) -> None:
@@ -95,9 +92,7 @@ def test_steps_bound_the_depth_of_blast(double: Double) -> None:
 
 def test_queries_that_no_solver_takes_are_not_asked(double: Double) -> None:
     free, clash = Query((), atom("p", Var("x", "Entity"))), Query((atom("p"),), atom("p", const("a")))
-    deep: Formula = atom("p")
-    for _ in range(400):
-        deep = Not(deep)
+    deep = nested(Not, atom("p"), 400)
     with solver_of(double) as solver:
         answers = [solver.decide(query) for query in (free, PROVED, clash, Query((), deep))]
     assert [type(answer) for answer in answers] == [Unknown, Entailed, Unknown, Unknown]

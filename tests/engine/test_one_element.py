@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.one_element import OneElement
-from proof_r1_formal.kernel.answer import Refuted, is_countermodel
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import model_of
+from tests.finite import assert_refuted, structures
 
 
-def model_of(*formulas: Formula) -> Structure | None:
+def found_for(*formulas: Formula) -> Structure | None:
     return OneElement().model(formulas, Signature.infer(formulas))
 
 
@@ -27,32 +26,19 @@ def parsed(*texts: str) -> tuple[Formula, ...]:
     return tuple([parse_formula(text) for text in texts])
 
 
-def structures_of_one_element(signature: Signature) -> list[Structure]:
-    """All of them: each predicate is true everywhere or nowhere."""
-    rows = {name: (0,) * len(sorts) for name, sorts in signature.predicates.items()}
-    return [
-        Structure(
-            dict.fromkeys(signature.sorts, 1),
-            {name: frozenset([row] if name in true else []) for name, row in rows.items()},
-            {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
-        )
-        for count in range(len(rows) + 1)
-        for true in combinations(rows, count)
-    ]
-
-
 @given(st.one_of(strategies.queries(), strategies.queries(max_dependencies=6)))
 def test_one_element_models_are_found(query: Query) -> None:
     formulas = query.assertions
     signature = Signature.infer(formulas)
     found = OneElement().model(formulas, signature)
-    there_are = any(all(evaluate(f, structure) for f in formulas) for structure in structures_of_one_element(signature))
+    candidates = structures(signature, dict.fromkeys(signature.sorts, 1))
+    there_are = any(all(evaluate(f, structure) for f in formulas) for structure in candidates)
     assert (found is not None) == there_are
     assert found is None or all(evaluate(formula, found) for formula in formulas)
 
 
 def test_the_first_model_makes_literals_true() -> None:
-    found = model_of(*parsed("P(a)", "¬Q(b)", "∀x (P(x) → R(x) ∨ S(x))", "∀x ∃y T(f(x), y)"))
+    found = found_for(*parsed("P(a)", "¬Q(b)", "∀x (P(x) → R(x) ∨ S(x))", "∀x ∃y T(f(x), y)"))
     assert found == Structure(
         {"Entity": 1},
         {
@@ -70,15 +56,15 @@ def test_the_first_model_makes_literals_true() -> None:
     "texts", [("P(a)", "¬P(b)"), ("P(a)", "P(a) → Q(a)", "¬Q(b)"), ("¬(a = b)",), ("⊥",), ("∃x P(x) ∧ ∃x ¬P(x)",)]
 )
 def test_premises_that_need_two_elements_have_no_such_model(texts: tuple[str, ...]) -> None:
-    assert model_of(*parsed(*texts)) is None
+    assert found_for(*parsed(*texts)) is None
 
 
 def test_predicates_beyond_the_table_are_taken_to_be_false() -> None:
     implications = [f"∀x (P{number}(x) → P{number + 1}(x))" for number in range(20)]
-    found = model_of(*parsed(*implications))
+    found = found_for(*parsed(*implications))
     assert found is not None
     assert not any(found.predicates.values())
-    assert model_of(*parsed(*implications, "P0(a)")) is None  # it would make all of them true, and is not searched for
+    assert found_for(*parsed(*implications, "P0(a)")) is None  # it would make all of them true, and is not searched for
 
 
 def test_the_cost_does_not_depend_on_the_number_of_constants() -> None:
@@ -94,8 +80,6 @@ def test_the_engine_decides_consistency_with_it() -> None:
     premises = parsed("∀x ∃y L(x, y)", "∀x ∀y (L(x, y) → ¬L(y, x) ∨ x = y)", "L(a, b)")  # no decidable class
     query = Query(premises, BOTTOM)
     answer = EmbeddedSolver().decide(query)
-    assert isinstance(answer, Refuted)
-    assert answer.model is not None
-    assert answer.model.domains == {"Entity": 1}
-    assert is_countermodel(query, answer.model)
+    assert model_of(answer).domains == {"Entity": 1}
+    assert_refuted(query, answer)
     assert answer.steps > 0

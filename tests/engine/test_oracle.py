@@ -11,7 +11,7 @@ from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import Silent, question
+from tests.builders import SILENT, question
 
 SOLVER = EmbeddedSolver()
 TABLES = Oracle(Answers(SOLVER, tables=True))
@@ -40,10 +40,10 @@ def test_what_is_constant_is_what_the_solver_says(query: Query) -> None:
 )
 def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: type[Answer]) -> None:
     query = question(text)
-    silent = Oracle(Answers(Silent(), tables=True))
+    silent = Oracle(Answers(SILENT, tables=True))
     assert isinstance(silent.follows(query.dependencies, query.conclusion), answer)
     assert isinstance(
-        Oracle(Answers(Silent())).follows(query.dependencies, query.conclusion), Unknown
+        Oracle(Answers(SILENT)).follows(query.dependencies, query.conclusion), Unknown
     )  # no tables, no answer
 
 

@@ -38,7 +38,7 @@ from proof_r1_formal.kernel.syntax import (
 )
 from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import compound
+from tests.builders import compound, pigeons
 
 
 def by_clauses(formulas: Sequence[Signed], budget: int = BUDGET) -> Assignment | None:
@@ -270,10 +270,7 @@ def test_instances_are_counted(path: Callable[[Sequence[Signed]], Assignment | N
 
 
 def test_conflicts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seven pigeons in six holes."""
-    pigeons = [" ∨ ".join(f"in(p{i}, h{j})" for j in range(6)) for i in range(7)]
-    alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(6) for i in range(7) for k in range(i)]
-    formulas = read(*pigeons, *alone)
+    formulas = [(formula, True) for formula in pigeons(7, 6).dependencies]
     assert by_clauses(formulas) is None
     monkeypatch.setattr(propositional, "CONFLICTS", 20)
     with pytest.raises(BudgetSpentError, match="more than 20 conflicts in the SAT solver"):

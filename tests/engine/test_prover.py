@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import combinations, product
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -52,7 +52,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import question
+from tests.builders import pigeons, question
 
 
 def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
@@ -170,19 +170,6 @@ def test_found_without_cuts_and_short(text: str) -> None:
 )
 def test_the_proof_of_a_schema_is_short(schema: Schema) -> None:
     assert size(theorem(schema).proof) <= 13
-
-
-def pigeons(count: int, holes: int) -> Query:
-    """Each pigeon is in a hole, and no hole has two: ⊥ follows if there are more pigeons than holes."""
-    place = [[atom(f"in_{pigeon}_{hole}") for hole in range(holes)] for pigeon in range(count)]
-    somewhere: list[Formula] = []
-    for row in place:
-        anywhere: Formula = row[0]
-        for each in row[1:]:
-            anywhere = Or(anywhere, each)
-        somewhere.append(anywhere)
-    alone = [Not(And(one[hole], other[hole])) for one, other in combinations(place, 2) for hole in range(holes)]
-    return Query((*somewhere, *alone), BOTTOM)
 
 
 CUTS = [

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +18,8 @@ from proof_r1_formal.kernel.syntax import ENTITY, Atom, Eq
 from proof_r1_formal.kernel.transform import terms
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask
-from tests.finite import SMALL, FiniteSolver, assert_refuted, small_structures
+from tests.builders import ask, model_of
+from tests.finite import SMALL, SMALL_STRUCTURES, FiniteSolver, assert_refuted, small_structures
 
 SOLVER = FiniteSolver()
 
@@ -31,20 +29,7 @@ FUNCTIONS = Signature(
 )
 
 
-@cache
-def small_structures_with_functions() -> tuple[Structure, ...]:
-    """Every structure of ``FUNCTIONS`` with one or two elements."""
-    return tuple(
-        Structure(
-            {ENTITY: n},
-            {name: frozenset((e,) for e in range(n) if bits >> e & 1) for name, bits in (("p", p), ("q", q))},
-            {"a": {(): a}, "f": {(e,): values[e] for e in range(n)}},
-        )
-        for n in (1, 2)
-        for p, q in product(range(2**n), repeat=2)
-        for a in range(n)
-        for values in product(range(n), repeat=n)
-    )
+STRUCTURES = tuple(small_structures(FUNCTIONS))
 
 
 def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]) -> None:
@@ -60,13 +45,13 @@ def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]
 @settings(max_examples=120)
 @given(strategies.queries(SMALL))
 def test_small_structures_refute_in_small_domains(query: Query) -> None:
-    assert_found_in_a_small_domain(query, small_structures())
+    assert_found_in_a_small_domain(query, SMALL_STRUCTURES)
 
 
 @settings(max_examples=120)
 @given(strategies.queries(FUNCTIONS))
 def test_small_structures_with_functions_refute(query: Query) -> None:
-    assert_found_in_a_small_domain(query, small_structures_with_functions())
+    assert_found_in_a_small_domain(query, STRUCTURES)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +78,7 @@ def test_the_first_small_domain_is_taken(query: Query, elements: Mapping[str, in
     assert isinstance(SOLVER.decide(query), Unknown)
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert_refuted(query, answer)
-    assert isinstance(answer, Refuted)
-    assert answer.model is not None
-    assert answer.model.domains == elements
+    assert model_of(answer).domains == elements
 
 
 def test_a_query_with_too_many_ground_formulas_is_left() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
-from itertools import combinations, islice, product
+from itertools import islice, product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,7 +28,8 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Exists, ForAll, Formula, Var, atom, const
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, shown
+from tests.builders import INFINITE, ask, model_of, pigeons, reason_of, shown
+from tests.finite import structures
 from tests.patience import PATIENCE
 
 SolverType: TypeAlias = type[Z3Solver] | type[Cvc5Solver]
@@ -96,8 +97,7 @@ def test_entailed(solver_type: SolverType, query: Query) -> None:
 @pytest.mark.parametrize("query", REFUTED, ids=shown)
 def test_refuted_with_a_model(solver_type: SolverType, query: Query) -> None:
     answer = solver_type().decide(query)
-    assert isinstance(answer, Refuted)
-    assert answer.model is not None
+    assert model_of(answer)
     check_model(query, answer)
 
 
@@ -121,25 +121,12 @@ def test_the_model_of_a_query_without_terms(solver_type: SolverType) -> None:
 
 # -- undecided --------------------------------------------------------------------------------------------------------
 
-# Only infinite structures refute it.
-INFINITE = ask("∀x ∃y r(x, y)", "∀x ¬r(x, x)", "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "⊥")
-# Eight holes, nine pigeons.
-PIGEONS = Query(
-    (
-        *[parse_formula(" ∨ ".join(f"in(p{i}, h{j})" for j in range(8))) for i in range(9)],
-        *[parse_formula(f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))") for j in range(8) for i, k in combinations(range(9), 2)],
-    ),
-    parse_formula("⊥"),
-)
-
 
 @each_solver
-@pytest.mark.parametrize("query", [INFINITE, PIGEONS], ids=["infinite", "pigeons"])
+@pytest.mark.parametrize("query", [INFINITE, pigeons(9, 8)], ids=["infinite", "pigeons"])
 @pytest.mark.parametrize("steps", [0, 40, 10_000])
 def test_a_spent_budget_is_unknown(solver_type: SolverType, query: Query, steps: int) -> None:
-    answer = solver_type(Limits(steps=steps)).decide(query)
-    assert isinstance(answer, Unknown)
-    assert answer.reason is Reason.BUDGET
+    assert reason_of(solver_type(Limits(steps=steps)).decide(query)) is Reason.BUDGET
 
 
 @each_solver
@@ -147,15 +134,13 @@ def test_the_budget_decides_and_the_clock_does_not(solver_type: SolverType) -> N
     answers = {
         solver_type(Limits(steps=200_000, seconds=seconds)).decide(INFINITE) for seconds in (PATIENCE, 2 * PATIENCE)
     }
-    assert len(answers) == 1
-    assert isinstance(next(iter(answers)), Unknown)
+    (answer,) = answers
+    assert isinstance(answer, Unknown)
 
 
 @each_solver
 def test_spent_time_is_unknown(solver_type: SolverType) -> None:
-    answer = solver_type(Limits(steps=10**12, seconds=0.02)).decide(INFINITE)
-    assert isinstance(answer, Unknown)
-    assert answer.reason is Reason.TIMEOUT
+    assert reason_of(solver_type(Limits(steps=10**12, seconds=0.02)).decide(INFINITE)) is Reason.TIMEOUT
 
 
 def test_spent_memory_is_unknown() -> None:
@@ -166,9 +151,7 @@ def test_spent_memory_is_unknown() -> None:
 @each_solver
 @pytest.mark.parametrize("query", [Query((atom("p", Var("x", ENTITY)),), atom("q")), ask("p(a)", "p(a, b)")], ids=shown)
 def test_what_is_no_query_is_unsupported(solver_type: SolverType, query: Query) -> None:
-    answer = solver_type().decide(query)
-    assert isinstance(answer, Unknown)
-    assert answer.reason is Reason.UNSUPPORTED
+    assert reason_of(solver_type().decide(query)) is Reason.UNSUPPORTED
 
 
 @each_solver
@@ -211,22 +194,12 @@ def monadic_structures() -> tuple[Structure, ...]:
 
     An element is told from another by ``p`` and ``q`` only, so at most four are needed, each of another kind.
     """
-    kinds = list(product([False, True], repeat=2))
-    return tuple(
-        Structure(
-            {ENTITY: size},
-            {
-                "p": frozenset({(i,) for i, kind in enumerate(chosen) if kind[0]}),
-                "q": frozenset({(i,) for i, kind in enumerate(chosen) if kind[1]}),
-                "r": frozenset({()}) if rains else frozenset(),
-            },
-            {"c": {(): constant}},
-        )
-        for size in range(1, 5)
-        for chosen in combinations(kinds, size)
-        for constant in range(size)
-        for rains in (False, True)
-    )
+
+    def kinds(found: Structure) -> list[tuple[bool, bool]]:
+        return [((i,) in found.predicates["p"], (i,) in found.predicates["q"]) for i in range(found.domains[ENTITY])]
+
+    every = [found for size in range(1, 5) for found in structures(MONADIC, {ENTITY: size})]
+    return tuple([found for found in every if kinds(found) == sorted(set(kinds(found)))])
 
 
 @each_solver

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -34,16 +33,13 @@ from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.testing.attempts import Attempt, completion_of, valid_attempts
 from tests.builders import GROUPS, Metering, action
 from tests.builders import problem as built
+from tests.builders import summary as text
 
 VERIFIER = Verifier()
 RULE = "IMPLICATION_ELIMINATION"
 FOLIO_VERIFIER = Verifier(rules=FOLIO)
 PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)", "cold(lawn)", "glad(tom) ∨ late(cup)")
 PROBLEM = built(*PREMISES, goal="late(cup)")
-
-
-def text(*actions: dict[str, object]) -> str:
-    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
 
 
 def diagnosed(*actions: dict[str, object], problem: Problem = PROBLEM) -> tuple[TraceReport, tuple[Misnamed, ...]]:
@@ -154,7 +150,10 @@ def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt,
 
 def test_the_first_error_is_the_first_failing_step() -> None:
     cases = {
-        text(action("s1", "slow(race)", "h1", "h2"), action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
+        text(action("s1", "slow(race)", "h1", "h2"), action("s2", "wet(lawn", "h2")): (
+            1,
+            Code.UNPARSABLE_CONCLUSION,
+        ),
         text(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
         text(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE")): (0, Code.UNKNOWN_RULE),
         text(*[action(name, "slow(race)", "h1", "h2") for name in ("s1", "s2")]): (1, Code.REPEATS_CONCLUSION),

@@ -38,7 +38,7 @@ from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import action
+from tests.builders import STEP, TRACE, action, summary
 from tests.builders import problem as built
 
 RULE = "IMPLICATION_ELIMINATION"
@@ -68,20 +68,17 @@ CODES = {
 
 def step(kind: str, *codes: Code, name: str = "s", terminal: bool = False, inside: bool = True) -> StepReport:
     """A step of a kind, with the findings ``codes`` or else those of its kind."""
-    return StepReport(
+    return msgspec.structs.replace(
+        STEP,
         id=name,
-        span=(0, 1),
         declared_rule="GOAL_BINDING" if terminal else RULE,
-        dependencies=(),
-        conclusion="A",
         schema=kind not in "pd",
         semantic=kind in "vrR",
         rule=kind == "v",
         progress=kind == "v",
         in_closure=inside,
         terminal=terminal,
-        signal=0.0,
-        findings=tuple(Finding(code, "") for code in codes or CODES[kind]),
+        findings=tuple([Finding(code, "") for code in codes or CODES[kind]]),
     )
 
 
@@ -102,23 +99,17 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         steps.append(step(letter, name=name_of_step, terminal=not letters and inside, inside=inside))
     option = TRUE if right else None
     findings = tuple(answer_findings(option, steps, Refuted(), None))
-    return TraceReport(
+    return msgspec.structs.replace(
+        TRACE,
         problem_id=name,
         sample=sample,
         parsed=parsed,
         answer=None if option is None else option.id,
         answer_correct=right,
         actions=tuple(steps),
-        closure=(),
-        used_closure=(),
-        consistency="consistent",
-        uncertain=None,
         verified=is_verified(findings),
         rule_verified=not findings,
         findings=findings,
-        rules="train",
-        solver="none",
-        evidence="checked",
     )
 
 
@@ -183,8 +174,8 @@ def test_a_leap_cannot_leave_the_denominators_by_what_it_cites(name: str) -> Non
     case = built("P(a)", "P(a) → Q(a)", goal="R(a)")
     for cites in (["s1"], ["s1", name]):
         actions = [action("s1", "Q(a)", "h1", "h2"), action("s2", "R(a)", *cites)]
-        array = json.dumps([*actions, action("h_goal_true", "R(a)", "s2", rule="GOAL_BINDING")], ensure_ascii=False)
-        metrics = evaluate_metrics({case.id: case}, [verify(case, f"<summary>{array}</summary>")])
+        text = summary(*actions, action("h_goal_true", "R(a)", "s2", rule="GOAL_BINDING"))
+        metrics = evaluate_metrics({case.id: case}, [verify(case, text)])
         assert parts(metrics, *RATES) == [(1, 2), (1, 3), (1, 2), (1, 3)]
 
 

@@ -24,6 +24,7 @@ from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tab
 from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, rank, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
+from tests.builders import action, summary
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
@@ -227,12 +228,9 @@ def test_steps_are_grouped_by_declared_rules() -> None:
 
 
 def test_rules_of_formless_steps_are_not_unseen() -> None:
-    actions = [
-        {"id": f"s{n}", "dependencies": ["h1"], "conclusion": "waters(", "rule": rule}
-        for n, rule in enumerate(("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION"))
-    ]
-    text = f"<summary>{json.dumps(actions)}</summary>"
-    groups = assessed([Completion(problem_id="garden/1", completion=text)]).rule_groups
+    rules = ("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION")
+    actions = [action(f"s{n}", "waters(", "h1", rule=rule) for n, rule in enumerate(rules)]
+    groups = assessed([Completion(problem_id="garden/1", completion=summary(*actions))]).rule_groups
     assert [steps(groups[of]) for of in (RuleGroup.SEEN, RuleGroup.UNSEEN, RuleGroup.INVALID)] == [1, 0, 2]
     assert not groups[RuleGroup.UNSEEN][Measure.FVR].is_defined
 

@@ -126,9 +126,7 @@ def assert_fails_where_it_is_meant_to(
 def test_near_misses_of_a_small_proof() -> None:
     proof = proof_of(PROBLEM)
     found = assert_fails_where_it_is_meant_to(PROBLEM, proof, Verifier())
-    assert found == set(FAILURES) - {
-        Flaw.SKIPPED_STEP
-    }  # without s1, the second step is an instance of its rule as well
+    assert found == set(FAILURES) - {Flaw.SKIPPED_STEP}  # without s1, the second step is an instance of its rule, too
     again = list(near_misses(PROBLEM, proof, VERIFIER))
     assert again == list(near_misses(PROBLEM, proof, VERIFIER))
     assert [miss.flaw for miss in near_misses(PROBLEM, proof, VERIFIER, flaws=[Flaw.OTHER_RULE])] == [Flaw.OTHER_RULE]

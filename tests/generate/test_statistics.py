@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import draw_problem
 from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
@@ -21,6 +21,7 @@ from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import problem as built
 
 drawn = st.integers(0, 10**6).map(lambda index: draw_problem(GeneratorSettings(seed=13), index))
 
@@ -78,8 +79,7 @@ def test_the_key_tells_a_chain_from_two_rules_beside_each_other() -> None:
     ],
 )
 def test_a_problem_is_shallow_if_nothing_leads_to_its_goal(premises: list[str], goal: str, shallow: bool) -> None:
-    formulas = tuple(Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises))
-    assert is_shallow(Problem("p", formulas, three_way_options(parse_formula(goal)))) == shallow
+    assert is_shallow(built(*premises, goal=goal)) == shallow
 
 
 def test_patterns_have_letters_for_names() -> None:
@@ -91,11 +91,8 @@ def test_statistics_count_what_they_say() -> None:
         ReferenceStep("s1", ("h1", "h2"), "B(a)", "IMPLICATION_ELIMINATION"),
         ReferenceStep("h_goal_true", ("s1",), "B(a)", "GOAL_BINDING"),
     )
-    premises = tuple(
-        Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(("A(a)", "A(a) → B(a)", "C(b)"), 1)
-    )
-    options = three_way_options(parse_formula("B(a)"))
-    proved = Problem("1", premises, options, "h_goal_true", difficulty="easy", proofs=(steps,))
+    proved = replace(built("A(a)", "A(a) → B(a)", "C(b)", goal="B(a)"), difficulty="easy", proofs=(steps,))
+    premises = proved.premises
     statistics = Statistics()
     statistics.add(proved)
     statistics.add(replace(proved, id="2", premises=premises[:2]))  # its proof has the same skeleton

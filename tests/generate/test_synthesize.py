@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.evaluation.outcomes import reference_length
 from proof_r1_formal.generate.openings import cases, introducible
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
@@ -24,6 +24,7 @@ from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.strategies import formulas, signatures
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import problem as built
 from tests.finite import FiniteSolver
 
 VERIFIER = Verifier()
@@ -33,8 +34,7 @@ IN_FOLIO = Prover(Verifier(rules=FOLIO))
 
 
 def problem(goal: str, *premises: str) -> Problem:
-    named = tuple(Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises, 1))
-    return Problem("own/1", named, three_way_options(parse_formula(goal)))
+    return built(*premises, goal=goal, answer=None)
 
 
 def proved(result: object) -> Proved:
@@ -250,12 +250,8 @@ def test_only_rules_of_the_catalogue_are_used() -> None:
 
 
 def test_the_solver_of_the_verifier_is_the_one_that_counts() -> None:
-    assert rules_of(
-        Prover(Verifier(FiniteSolver(), evidence="none")).prove(problem("Q(a)", "P(a) → Q(a)", "P(a)"))
-    ) == [
-        "IMPLICATION_ELIMINATION",
-        GOAL_BINDING,
-    ]
+    prover = Prover(Verifier(FiniteSolver(), evidence="none"))
+    assert rules_of(prover.prove(problem("Q(a)", "P(a) → Q(a)", "P(a)"))) == ["IMPLICATION_ELIMINATION", GOAL_BINDING]
 
 
 # -- benchmark data ---------------------------------------------------------------------------------------------------

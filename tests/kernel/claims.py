@@ -1,14 +1,10 @@
-"""Claims, constants, theorems and small structures that the tests of the proof checker share."""
+"""Claims, constants and theorems that the tests of the proof checker share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, product
 from typing import Any
 
-from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Formula, Term, atom, const, var
 from proof_r1_formal.kernel.term import Arbitrary, Block, Contradiction, Instance, Repeat, Suppose, Theorem
 from proof_r1_formal.text.parse import parse_formula
@@ -38,34 +34,3 @@ P_OF_A: dict[str, Lambda | Term] = {"A": Lambda((X,), atom("P", X)), "t": A}
 EX_FALSO: Block = (Contradiction(0, 1),)
 FREE = atom("P", X)
 SELF = Theorem("self", (), f("A → A"), (Suppose(f("A → A"), (Repeat(0),)),))
-
-
-def tables(signature: Signature, domains: dict[str, int]) -> Iterator[Structure]:
-    """All structures with these domains."""
-
-    def rows(sorts: tuple[str, ...]) -> list[tuple[int, ...]]:
-        return list(product(*[range(domains[sort]) for sort in sorts]))
-
-    relations = [
-        [frozenset(row for row, holds in zip(rows(sorts), values, strict=True) if holds)
-         for values in product((False, True), repeat=len(rows(sorts)))]
-        for sorts in signature.predicates.values()
-    ]  # fmt: skip
-    functions = [
-        [dict(zip(rows(kind.arguments), values, strict=True))
-         for values in product(range(domains[kind.result]), repeat=len(rows(kind.arguments)))]
-        for kind in signature.functions.values()
-    ]  # fmt: skip
-    for chosen in product(*relations):
-        for maps in product(*functions):
-            yield Structure(
-                domains,
-                dict(zip(signature.predicates, chosen, strict=True)),
-                dict(zip(signature.functions, maps, strict=True)),
-            )
-
-
-def small_structures(signature: Signature, *, most: int) -> Iterator[Structure]:
-    """Structures of one and two elements per sort; the first so many of each size."""
-    for sizes in product((1, 2), repeat=len(signature.sorts)):
-        yield from islice(tables(signature, dict(zip(signature.sorts, sizes, strict=True))), most)

@@ -57,6 +57,7 @@ from proof_r1_formal.kernel.term import (
 )
 from proof_r1_formal.testing.strategies import queries, structures
 from tests.builders import question
+from tests.finite import small_structures
 from tests.kernel.claims import (
     EX_FALSO,
     FREE,
@@ -71,7 +72,6 @@ from tests.kernel.claims import (
     claim,
     f,
     fa,
-    small_structures,
 )
 
 MODUS_PONENS = Theorem("modus ponens", (f("A → B"), f("A")), f("B"), (Eliminate(0, "right", 1),))

@@ -23,7 +23,8 @@ from proof_r1_formal.kernel.term import (
     Theorem,
     Witness,
 )
-from tests.kernel.claims import FREE, P_OF_A, SELF, SPECIALISE, A, B, C, D, X, Y, claim, f, small_structures
+from tests.finite import small_structures
+from tests.kernel.claims import FREE, P_OF_A, SELF, SPECIALISE, A, B, C, D, X, Y, claim, f
 
 RELATION = Lambda((X, Y), atom("R", X, Y))
 LIKES = Lambda((Y, X), atom("likes", Y, X))
@@ -48,6 +49,11 @@ SAME_NAME = Theorem(
 PEOPLE = Lambda((Var("u", "Person"), Var("v", "Person")), atom("R", Var("u", "Person"), Var("v", "Person")))
 ALL_ARE_ONE_PERSON = Lambda((X,), ForAll(Var("y", "Person"), Eq(X, Var("y", "Person"))))
 ALL_ARE_ONE = Lambda((PERSON,), ForAll(Y, Eq(PERSON, Y)))
+EQUAL = (
+    *(Instance(3, C), Instance(4, C)),
+    *(Leibniz(f("b = c → (a = c → a = b)")), Eliminate(7, "right", 6), Eliminate(8, "right", 5)),
+)
+"""From ``∀y a = y`` and ``∀y b = y``, lines 3 and 4, that ``a = b``."""
 UNSOUND: dict[str, tuple[str, Proof]] = {
     "a letter of a theorem becomes the variable that the theorem binds": (
         "∀x ∃y likes(y,x) ⊢ ∃y ∀x likes(y,x)",
@@ -79,11 +85,7 @@ UNSOUND: dict[str, tuple[str, Proof]] = {
         (
             Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": A}, (0,)),
             Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": B}, (0,)),
-            Instance(3, C),
-            Instance(4, C),
-            Leibniz(f("b = c → (a = c → a = b)")),
-            Eliminate(7, "right", 6),
-            Eliminate(8, "right", 5),
+            *EQUAL,
         ),
     ),
     "a hole of that name hides that a theorem's variable keeps its sort": (
@@ -91,11 +93,7 @@ UNSOUND: dict[str, tuple[str, Proof]] = {
         (
             Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": A, "x": Lambda((), TOP)}, (0,)),
             Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": B, "x": Lambda((), TOP)}, (0,)),
-            Instance(3, C),
-            Instance(4, C),
-            Leibniz(f("b = c → (a = c → a = b)")),
-            Eliminate(7, "right", 6),
-            Eliminate(8, "right", 5),
+            *EQUAL,
         ),
     ),
     "a theorem's variable takes another sort and its hole does not": (
@@ -103,11 +101,7 @@ UNSOUND: dict[str, tuple[str, Proof]] = {
         (
             Apply(SPECIALISE, {"x": PERSON, "A": ALL_ARE_ONE_PERSON, "t": A}, (0,)),
             Apply(SPECIALISE, {"x": PERSON, "A": ALL_ARE_ONE_PERSON, "t": B}, (0,)),
-            Instance(3, C),
-            Instance(4, C),
-            Leibniz(f("b = c → (a = c → a = b)")),
-            Eliminate(7, "right", 6),
-            Eliminate(8, "right", 5),
+            *EQUAL,
         ),
     ),
     "two variables of one name and two sorts become one": (

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Problem
 from proof_r1_formal.evaluation.assessment import examine
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
@@ -24,7 +24,7 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
-from proof_r1_formal.text.parse import parse_formula
+from tests.builders import completion, problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GB, MP, XE, CE = (
@@ -65,13 +65,11 @@ class Case:
 
     @property
     def problem(self) -> Problem:
-        premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(self.premises, 1)])
-        return Problem("ann/1", premises, three_way_options(parse_formula(self.goal)), self.answer)
+        return problem(*self.premises, goal=self.goal, answer=self.answer)
 
     @property
     def completion(self) -> str:
-        actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in self.actions]
-        return f"<summary>{json.dumps(actions)}</summary>"
+        return completion(*self.actions)
 
     @property
     def verified(self) -> bool:
@@ -195,16 +193,16 @@ def test_rewards_metrics_and_certificates_agree_with_the_report(name: str) -> No
         assert scores[Measure.VERIFIED].numerator == case.verified
         assert scores[Measure.RULE_VERIFIED].numerator == case.rule_verified
     assert (certify(VERIFIER, case.problem, case.completion).certificate is not None) == case.verified
-    completion = Completion(problem_id=case.problem.id, completion=case.completion)
-    assert examine(VERIFIER, case.problem, completion).candidate().certified == case.verified
+    given = Completion(problem_id=case.problem.id, completion=case.completion)
+    assert examine(VERIFIER, case.problem, given).candidate().certified == case.verified
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_bundle_says_it_and_its_checker_finds_it_again(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     path = tmp_path / "bundle.json"
-    completion = Completion(problem_id=case.problem.id, completion=case.completion)
-    write_bundle(path, VERIFIER, {case.problem.id: case.problem}, [(completion, verify(case))])
+    given = Completion(problem_id=case.problem.id, completion=case.completion)
+    write_bundle(path, VERIFIER, {case.problem.id: case.problem}, [(given, verify(case))])
     assert checked(path) == (0, "")
     bundle = json.loads(path.read_text(encoding="utf-8"))
     (trace,) = bundle["traces"]
@@ -217,10 +215,6 @@ def test_the_bundle_says_it_and_its_checker_finds_it_again(name: str, tmp_path: 
 
 
 def checked(path: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(ROOT / "check_bundle.py"), str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-I", "-S", str(ROOT / "check_bundle.py"), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout if done.returncode else ""

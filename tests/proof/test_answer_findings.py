@@ -8,10 +8,10 @@ from msgspec import structs
 from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import SILENT, STEP
 
 GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
 OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")
@@ -19,21 +19,8 @@ OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")
 
 def step(name: str | None, *, semantic: bool = True, rule: bool = True, option: Option | None = None) -> StepReport:
     """A report on an action of the closure; the terminal one has an option."""
-    return StepReport(
-        id=name if option is None else option.id,
-        span=(0, 1),
-        declared_rule="GOAL_BINDING",
-        dependencies=(),
-        conclusion="∀x P(x)",
-        schema=True,
-        semantic=semantic,
-        rule=rule,
-        progress=True,
-        in_closure=True,
-        terminal=option is not None,
-        signal=1.0,
-        findings=(),
-    )
+    named = structs.replace(STEP, id=name, semantic=semantic, rule=rule)
+    return named if option is None else structs.replace(named, id=option.id, terminal=True)
 
 
 @pytest.mark.parametrize(
@@ -98,19 +85,9 @@ def test_a_binding_that_stayed_undecided_is_said_of_the_answer() -> None:
     )
 
 
-class Undecided:
-    """A solver that decides nothing."""
-
-    name = "undecided"
-
-    def decide(self, query: Query) -> Answer:
-        del query
-        return Unknown(Reason.BUDGET)
-
-
 def test_a_comparison_that_is_undecided_binds_nothing() -> None:
     problem = Problem("1", (), (GOAL, OPEN))
-    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Answers(Undecided()))
+    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Answers(SILENT))
     assert not states(conclusion, GOAL, oracle)
     (finding,) = binding_findings(problem, GOAL_TRUE, conclusion, oracle)
     message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget: )"

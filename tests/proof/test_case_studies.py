@@ -5,15 +5,13 @@ Formulas are written here from the paper's description of the cases.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.text.parse import parse_formula
-from tests.builders import verdicts
+from tests.builders import completion, verdicts
+from tests.builders import problem as built
 
 IE, CI = "IMPLICATION_ELIMINATION", "CONJUNCTION_INTRODUCTION"
 XOI, XOE = "EXCLUSIVE_DISJUNCTION_INTRODUCTION", "EXCLUSIVE_DISJUNCTION_ELIMINATION"
@@ -25,21 +23,12 @@ VERIFIER = Verifier()
 
 
 def problem(goal: str, answer: str, *premises: str) -> Problem:
-    return Problem(
-        id="case",
-        premises=tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)),
-        options=three_way_options(parse_formula(goal)),
-        answer=answer,
-    )
+    return built(*premises, goal=goal, answer=answer)
 
 
 def verified(case: Problem, *steps: Step) -> TraceReport:
-    actions = [
-        {"id": name, "dependencies": dependencies.split(), "conclusion": conclusion, "rule": rule}
-        for name, dependencies, conclusion, rule in steps
-    ]
-    summary = json.dumps(actions, ensure_ascii=False)
-    return VERIFIER.verify(case, f"<think>Let me see.</think><summary>{summary}</summary>")
+    text = completion(*[(name, names.split(), conclusion, rule) for name, names, conclusion, rule in steps])
+    return VERIFIER.verify(case, f"<think>Let me see.</think>{text}")
 
 
 ALL = (True, True, True, True, 1.0)

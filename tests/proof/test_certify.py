@@ -26,6 +26,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
+from tests.builders import completion, reference_traces, summary
+from tests.builders import problem as built
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERIFIER = Verifier()
@@ -33,13 +35,7 @@ PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)",
 
 
 def problem(*premises: str, goal: str = "cat(tom)") -> Problem:
-    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises or PREMISES, 1)])
-    return Problem("pets/1", named, three_way_options(parse_formula(goal)), "h_goal_false")
-
-
-def completion(*steps: tuple[str, list[str], str, str]) -> str:
-    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
+    return built(*(premises or PREMISES), goal=goal, answer="h_goal_false")
 
 
 S1 = ("s1", ["h2", "h3"], "dog tom", "IMPLICATION_ELIMINATION")
@@ -142,16 +138,12 @@ def test_open_answers_are_two_countermodels(lean: LeanKernel) -> None:
 def test_long_closures_are_certified_up_to_a_bound(lean: LeanKernel) -> None:
     def chain(length: int) -> tuple[Problem, str]:
         rules = [f"p{n}(a) → p{n + 1}(a)" for n in range(length)]
-        asked = Problem(
-            "chain/1",
-            tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(["p0(a)", *rules])]),
-            three_way_options(parse_formula(f"p{length}(a)")),
-        )
         steps = [
-            (f"s{n + 1}", [f"h{n + 1}", f"s{n}" if n else "h0"], f"p{n + 1}(a)", "IMPLICATION_ELIMINATION")
+            (f"s{n + 1}", [f"h{n + 2}", f"s{n}" if n else "h1"], f"p{n + 1}(a)", "IMPLICATION_ELIMINATION")
             for n in range(length)
         ]
-        return asked, completion(*steps, ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING"))
+        binding = ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING")
+        return built("p0(a)", *rules, goal=f"p{length}(a)", answer=None), completion(*steps, binding)
 
     shallow, reflected = (certify(VERIFIER, *chain(length)).certificate for length in (299, 300))
     assert isinstance(shallow, Certificate) and isinstance(reflected, Certificate)
@@ -208,11 +200,8 @@ def test_what_leans_checker_rejects_is_said() -> None:
     assert list(found.faults()) == ["answer: Lean's checker does not accept the steps"]
 
 
-def read_traces(folder: Path) -> list[tuple[Problem, str, str]]:
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
-    lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
-    records = [json.loads(line) for line in lines]
-    return [(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"], r["kind"]) for r in records]
+def golden_traces(folder: Path) -> list[tuple[Problem, str]]:
+    return [(asked, record["response"]) for asked, record in reference_traces(folder) if record["kind"] == "golden"]
 
 
 @pytest.mark.shared
@@ -220,7 +209,7 @@ def read_traces(folder: Path) -> list[tuple[Problem, str, str]]:
 def test_every_golden_proof_is_a_theorem(
     shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
+    golden = golden_traces(shared_data)
     found = [certify(VERIFIER, asked, text).certificate for asked, text in golden]
     certificates = [certificate for certificate in found if isinstance(certificate, Certificate)]
     styles: tuple[Style, ...] = ("shallow", "reflect")
@@ -237,7 +226,7 @@ def test_every_golden_proof_is_a_theorem(
 def test_corrupted_golden_proofs(shared_data: Path, lean: LeanKernel) -> None:
     """A certificate exists exactly where another solver verifies the whole closure, and says the right thing."""
     source = random.Random(7)
-    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
+    golden = golden_traces(shared_data)
     z3 = get_solver("z3")
     judge = Verifier(z3, evidence="none")
     theorems = []
@@ -294,4 +283,4 @@ def corrupt(text: str, asked: Problem, source: random.Random) -> str:
         lambda: action.update(rule=source.choice(["MODUS_TOLLENS", "CONJUNCTION_INTRODUCTION", "NO_RULE"])),
     ]
     source.choice(changes)()
-    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
+    return summary(*actions)

@@ -24,7 +24,7 @@ from proof_r1_formal.kernel.syntax import TOP, Formula, Not
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
-from tests.proof.test_certify import ROOT, read_traces
+from tests.proof.test_certify import ROOT, golden_traces
 
 SOLVER = EmbeddedSolver()
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
@@ -87,7 +87,7 @@ def test_no_corrupted_golden_proof_is_accepted(
     shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str], style: Style
 ) -> None:
     verifier = Verifier()
-    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"][::5]
+    golden = golden_traces(shared_data)[::5]
     found = [certify(verifier, asked, text).certificate for asked, text in golden]
     count = assert_rejected(lean, [each for each in found if isinstance(each, Certificate)], style, 5_000)
     with capsys.disabled():

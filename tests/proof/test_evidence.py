@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import CatalogueError, SolverError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.kernel.term import Repeat
 from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from proof_r1_formal.text.parse import parse_formula
+from tests.builders import Told, completion, problem
 
 PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
-CASE = Problem(
-    "pets/1",
-    tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)),
-    three_way_options(parse_formula("animal(tom)")),
-    "h_goal_true",
-)
+CASE = problem(*PREMISES, goal="animal(tom)")
+OPEN = problem(*PREMISES, goal="loud(tom)", answer="h_goal_uncertain")
 
 
 def run(verifier: Verifier, *steps: tuple[str, list[str], str, str]) -> TraceReport:
-    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    return verifier.verify(CASE, f"<summary>{json.dumps(actions)}</summary>")
+    return verifier.verify(CASE, completion(*steps))
 
 
 STEPS = (
@@ -82,28 +71,17 @@ def test_verdicts_say_what_they_rest_on(
     assert no.countermodel is not None
 
 
-class Liar(EmbeddedSolver):
-    """An engine that answers every question with the same answer."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__()
-        self._answer = answer
-
-    def decide(self, query: Query) -> Answer:
-        return self._answer
-
-
 @pytest.mark.parametrize(
-    ("solver", "says"),
+    ("lie", "says"),
     [
-        (Liar(Entailed((Repeat(0),))), "the solver's proof does not hold: the last line is not the conclusion"),
-        (Liar(Entailed(())), "the solver's proof does not hold: there are no lines"),
-        (Liar(Refuted(Structure({ENTITY: 1}))), "the solver's countermodel does not hold"),
+        (Entailed((Repeat(0),)), "the solver's proof does not hold: the last line is not the conclusion"),
+        (Entailed(()), "the solver's proof does not hold: there are no lines"),
+        (Refuted(Structure({ENTITY: 1})), "the solver's countermodel does not hold"),
     ],
     ids=["wrong proof", "empty proof", "no countermodel"],
 )
-def test_evidence_that_does_not_hold_makes_no_verdict(solver: Solver, says: str) -> None:
-    (step,) = run(Verifier(solver), ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION")).actions
+def test_evidence_that_does_not_hold_makes_no_verdict(lie: Answer, says: str) -> None:
+    (step,) = run(Verifier(Told(others=lie)), ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION")).actions
     assert not step.semantic
     assert step.signal == 0.1
     assert step.evidence is None
@@ -112,7 +90,7 @@ def test_evidence_that_does_not_hold_makes_no_verdict(solver: Solver, says: str)
 
 
 def test_without_evidence_the_solver_is_believed() -> None:
-    verifier = Verifier(Liar(Entailed((Repeat(0),))), evidence="none")
+    verifier = Verifier(Told(others=Entailed((Repeat(0),))), evidence="none")
     (step,) = run(verifier, ("s1", ["h2"], "animal(tom)", "UNIVERSAL_ELIMINATION")).actions
     assert (step.semantic, step.evidence) == (True, None)
 
@@ -131,15 +109,6 @@ def test_kernel_evidence_needs_a_kernel() -> None:
         Verifier(evidence="kernel")
 
 
-class Refusing:
-    """A solver that says no to everything, and gives no structure."""
-
-    name = "refusing"
-
-    def decide(self, _query: Query) -> Answer:
-        return Refuted()
-
-
 def test_a_step_that_no_proof_supports_is_no_instance_of_a_rule() -> None:
     step = run(Verifier(get_solver("z3")), *STEPS).actions[0]
     assert (step.semantic, step.rule, step.evidence) == (True, False, "unsupported")
@@ -148,13 +117,10 @@ def test_a_step_that_no_proof_supports_is_no_instance_of_a_rule() -> None:
 
 
 def test_an_open_goal_always_needs_two_structures() -> None:
-    case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
-    text = json.dumps(
-        [{"id": "h_goal_uncertain", "dependencies": ["h2"], "conclusion": "loud(tom)", "rule": "GOAL_BINDING"}]
-    )
-    assert Verifier(evidence="none").verify(case, f"<summary>{text}</summary>").uncertain == "verified"
+    text = completion(("h_goal_uncertain", ["h2"], "loud(tom)", "GOAL_BINDING"))
+    assert Verifier(evidence="none").verify(OPEN, text).uncertain == "verified"
     for evidence in ("none", "checked"):
-        report = Verifier(Refusing(), evidence=evidence).verify(case, f"<summary>{text}</summary>")
+        report = Verifier(Told(others=Refuted()), evidence=evidence).verify(OPEN, text)
         assert (report.uncertain, report.verified) == ("undecided", False)
 
 
@@ -168,10 +134,8 @@ def test_schemata_that_are_no_theorems_are_refused() -> None:
 def test_the_kernel_checks_bindings_models_and_open_goals(lean: LeanKernel) -> None:
     kernel = KernelEvidence(lean)
     verifier = Verifier(evidence="kernel", kernel=kernel)
-    case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
-    step = {"id": "h_goal_uncertain", "dependencies": ["h2"], "conclusion": "¬¬loud(tom)", "rule": "GOAL_BINDING"}
-    text = f"<summary>{json.dumps([step])}</summary>"
-    kernel.prepare(Verifier().grounds(case, text))
+    text = completion(("h_goal_uncertain", ["h2"], "¬¬loud(tom)", "GOAL_BINDING"))
+    kernel.prepare(Verifier().grounds(OPEN, text))
     prepared = len(kernel._known)
-    assert verifier.verify(case, text).uncertain == "verified"
+    assert verifier.verify(OPEN, text).uncertain == "verified"
     assert len(kernel._known) == prepared >= 4  # the model, two open goals, the binding; nothing is asked alone

@@ -9,22 +9,17 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Problem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Reason, Unknown
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Implies
 from proof_r1_formal.kernel.transform import constants, instantiate, negate
 from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.text.equivalence import conjuncts
-from proof_r1_formal.text.parse import parse_formula
+from tests.builders import Told
+from tests.builders import problem as built
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"
-
-
-def problem_of(*premises: str, goal: str = "P(a)") -> Problem:
-    read = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
-    return Problem("any/1", read, three_way_options(parse_formula(goal)))
 
 
 @pytest.mark.parametrize(
@@ -37,24 +32,12 @@ def problem_of(*premises: str, goal: str = "P(a)") -> Problem:
     ],
 )
 def test_the_answer_is_what_follows(premises: tuple[str, ...], answer: str) -> None:
-    assert answer_by(EmbeddedSolver(), problem_of(*premises)) == answer
-
-
-class Silent:
-    """A solver that cannot tell about some conclusions."""
-
-    name = "silent"
-
-    def __init__(self, *about: Formula) -> None:
-        self._about = about
-
-    def decide(self, query: Query) -> Answer:
-        return Unknown(Reason.BUDGET) if query.conclusion in self._about else EmbeddedSolver().decide(query)
+    assert answer_by(EmbeddedSolver(), built(*premises, goal="P(a)")) == answer
 
 
 @pytest.mark.parametrize("about", ["⊥", "P(a)", "¬P(a)"])
 def test_what_is_undecided_is_no_answer(about: str) -> None:
-    assert answer_by(Silent(parse_formula(about)), problem_of("Q(a)")) == UNDECIDED
+    assert answer_by(Told({about: Unknown(Reason.BUDGET)}), built("Q(a)", goal="P(a)")) == UNDECIDED
 
 
 # -- the labels of ProofWriter ----------------------------------------------------------------------------------------

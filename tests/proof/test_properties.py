@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from random import Random
 from typing import assert_never
 
@@ -24,7 +23,6 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
-from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import (
@@ -61,6 +59,7 @@ from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import codes, verdicts
+from tests.finite import small_structures
 
 SMALL = Signature(
     {"P": (ENTITY,), "Q": (ENTITY,), "S": ()},
@@ -128,26 +127,7 @@ def test_a_flaw_is_found_where_it_is(corrupted: Corrupted) -> None:
 # -- what is accepted holds -------------------------------------------------------------------------------------------
 
 
-def small_structures(most: int) -> Iterator[Structure]:
-    """Every structure for the symbols of SMALL with up to so many elements."""
-    for elements in range(1, most + 1):
-        tuples = [list(product(range(elements), repeat=len(sorts))) for sorts in SMALL.predicates.values()]
-        extensions = [
-            [
-                frozenset(row for row, bit in zip(rows, bits, strict=True) if bit)
-                for bits in product((0, 1), repeat=len(rows))
-            ]
-            for rows in tuples
-        ]
-        for chosen in product(*extensions):
-            for values in product(range(elements), repeat=len(SMALL.functions)):
-                functions: dict[str, dict[tuple[int, ...], int]] = {
-                    name: {(): value} for name, value in zip(SMALL.functions, values, strict=True)
-                }
-                yield Structure({ENTITY: elements}, dict(zip(SMALL.predicates, chosen, strict=True)), functions)
-
-
-STRUCTURES = list(small_structures(2))
+STRUCTURES = list(small_structures(SMALL))
 
 
 def steps_of(attempt: Attempt) -> Iterator[tuple[tuple[Formula, ...], Formula]]:

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.evaluation.measures import Measure, Row
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length, under_contract
@@ -24,6 +23,8 @@ from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import completion, reference_traces
+from tests.builders import problem as built
 
 FIELDS = {
     "schema": "schema_valid",
@@ -107,12 +108,9 @@ def _has(step: StepReport, code: Code) -> bool:
 
 
 def test_a_conclusion_that_does_not_parse_has_a_class() -> None:
-    problem = Problem("p", (Premise("h1", parse_formula("P(a)")),), three_way_options(parse_formula("P(a)")), None)
-    steps = [
-        {"id": f"s{number}", "dependencies": ["h1"], "conclusion": text, "rule": "CONJUNCTION_ELIMINATION"}
-        for number, text in enumerate(("Q(a)", "live_a_simple_life(Micah) ⊕ Nemo)", "P(a, a)", "Q(a)"))
-    ]
-    report = Verifier().verify(problem, f"<summary>{json.dumps(steps)}</summary>")
+    texts = ("Q(a)", "live_a_simple_life(Micah) ⊕ Nemo)", "P(a, a)", "Q(a)")
+    steps = [(f"s{number}", ["h1"], text, "CONJUNCTION_ELIMINATION") for number, text in enumerate(texts)]
+    report = Verifier().verify(built("P(a)", goal="P(a)"), completion(*steps))
     theirs = {key: key == "schema_valid" for key in FIELDS.values()}  # no conclusion is entailed
     assert classify(report, [theirs] * 4, [1] * 4) == {
         (0, "progress"): "progress without entailment",
@@ -139,10 +137,9 @@ def test_a_conclusion_that_does_not_parse_has_a_class() -> None:
 def test_differences_by_design_are_as_documented(
     premises: tuple[str, str], action: tuple[str, str, str], signal: float
 ) -> None:
-    rows = tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises, 1)])
-    problem = Problem("p", rows, three_way_options(parse_formula("r(b)")), None)
-    step = dict(zip(("id", "conclusion", "rule"), action, strict=True), dependencies=["h1", "h2"])
-    (judged,) = Verifier().verify(problem, f"<summary>{json.dumps([step])}</summary>").actions
+    name, conclusion, rule = action
+    text = completion((name, ["h1", "h2"], conclusion, rule))
+    (judged,) = Verifier().verify(built(*premises, goal="r(b)"), text).actions
     assert judged.signal == signal
 
 
@@ -163,19 +160,16 @@ def answer_class(report: TraceReport, reference: list[dict[str, Any]]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["embedded", "z3"])
 def test_disagreements_with_the_reference_are_documented(shared_data: Path, solver: str) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(get_solver(solver), evidence="checked" if solver == "embedded" else "none")
     answers = 0
     counts: Counter[tuple[str, str]] = Counter()
     verified: Counter[tuple[str, str]] = Counter()
     unexplained: list[str] = []
     actions = 0
-    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
-        theirs = json.loads(line)
-        problem_id = f"{theirs['difficulty']}/{theirs['problem_id']}"
-        report = verifier.verify(problems[problem_id], theirs["response"])
+    for problem, theirs in reference_traces(shared_data):
+        report = verifier.verify(problem, theirs["response"])
         if report.answer_correct != theirs["answer_correct"]:
-            assert report.answer_correct and problems[problem_id].option(report.actions[-1].id) is None, problem_id
+            assert report.answer_correct and problem.option(report.actions[-1].id) is None, problem.id
             answers += 1
         assert [list(step.span) for step in report.actions] == [
             [step["char_start"], step["char_end"]] for step in theirs["actions"]
@@ -191,7 +185,7 @@ def test_disagreements_with_the_reference_are_documented(shared_data: Path, solv
         ).items():
             counts[found, name] += 1
             if found == "UNEXPLAINED":
-                unexplained.append(f"{problem_id} {theirs['kind']} {name} of {report.actions[index]}")
+                unexplained.append(f"{problem.id} {theirs['kind']} {name} of {report.actions[index]}")
     assert actions == 7586
     assert answers == 10  # selected by formula: ours up to equivalence and whatever the rule, theirs as text
     assert not unexplained, "\n".join(unexplained[:10])
@@ -237,16 +231,12 @@ def their_row(problem: Problem, theirs: dict[str, Any], listed: list[Any]) -> Ro
 @pytest.mark.shared
 @pytest.mark.slow
 def test_strict_scores_differ_where_verdicts_do(shared_data: Path) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(get_solver("embedded"))
     sums = {measure: [[0.0, 0.0], [0.0, 0.0]] for measure in SCORES}
     right: tuple[dict[str, bool], dict[str, bool]] = ({}, {})
     differing: Counter[Measure] = Counter()
     unexplained: list[str] = []
-    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
-        theirs = json.loads(line)
-        problem_id = f"{theirs['difficulty']}/{theirs['problem_id']}"
-        problem = problems[problem_id]
+    for problem, theirs in reference_traces(shared_data):
         report = verifier.verify(problem, theirs["response"])
         listed = json.loads(re.search(r"<summary>(.*)</summary>", theirs["response"], re.DOTALL)[1])  # type: ignore[index]
         there = their_row(problem, theirs, listed)
@@ -259,13 +249,13 @@ def test_strict_scores_differ_where_verdicts_do(shared_data: Path) -> None:
             for measure in SCORES:
                 part = row.get(measure, (0, 0))
                 sums[measure][side] = [a + b for a, b in zip(sums[measure][side], part, strict=True)]
-            right[side][problem_id] = right[side].get(problem_id, False) or bool(row[Measure.AVG][0])
+            right[side][problem.id] = right[side].get(problem.id, False) or bool(row[Measure.AVG][0])
         for measure in SCORES:
             parts = [[float(value) for value in row.get(measure, (0, 0))] for row in (there, here)]
             if parts[0] != pytest.approx(parts[1]):
                 differing[measure] += 1
                 if not explained:
-                    unexplained.append(f"{problem_id} {theirs['kind']} {measure}: {parts}")
+                    unexplained.append(f"{problem.id} {theirs['kind']} {measure}: {parts}")
     sums[Measure.PASS] = [[sum(side.values()), len(side)] for side in right]
     differing[Measure.PASS] = sum([right[0][name] != right[1][name] for name in right[0]])
     assert not unexplained, "\n".join(unexplained[:10])

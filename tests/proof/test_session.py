@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import proof_r1_formal.proof.session
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.engine.oracle import QUESTION
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import atom, var
 from proof_r1_formal.proof.action import Action, read_action, read_completion
 from proof_r1_formal.proof.judge import Judge, _rule_report
-from proof_r1_formal.proof.report import Code, TraceReport, encode
+from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
@@ -27,7 +26,7 @@ from proof_r1_formal.rules.check import Match
 from proof_r1_formal.testing.corruptions import Corrupted, any_text, corrupted_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import problem
+from tests.builders import codes, problem, reference_traces
 
 VERIFIER = Verifier(rules=FOLIO)
 CE, GB = "CONJUNCTION_ELIMINATION", "GOAL_BINDING"
@@ -102,12 +101,10 @@ def test_any_text_can_be_pushed(text: str) -> None:
     ("part", "actions"), [(slice(0, None, 5), 1526), pytest.param(slice(None), 7586, marks=pytest.mark.long)]
 )
 def test_the_reports_on_benchmark_traces_are_those_of_verify(shared_data: Path, part: slice, actions: int) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     source, verifier = Random(0), Verifier()
     compared = 0
-    lines = (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
-    for row in map(json.loads, lines[part]):
-        given_, text = problems[f"{row['difficulty']}/{row['problem_id']}"], row["response"]
+    for given_, row in reference_traces(shared_data)[part]:
+        text = row["response"]
         trace = read_completion(text)
         session = VerifierSession(given_, verifier)
         there: list[Action] = []
@@ -123,10 +120,6 @@ def test_the_reports_on_benchmark_traces_are_those_of_verify(shared_data: Path, 
 # -- examples ---------------------------------------------------------------------------------------------------------
 
 
-def codes(report: TraceReport, index: int) -> set[Code]:
-    return {finding.code for finding in report.actions[index].findings}
-
-
 def test_a_binding_that_others_follow_is_checked_again() -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
     session = VerifierSession(case)
@@ -138,7 +131,7 @@ def test_a_binding_that_others_follow_is_checked_again() -> None:
     session.push(action("s2", ["h1"], "Q(a)", CE))
     report = session.report()
     assert not report.verified
-    assert codes(report, 1) >= {Code.NO_RULE_MATCH}
+    assert codes(report.actions[1]) >= {Code.NO_RULE_MATCH}
     assert [step.terminal for step in report.actions] == [False, False, False]
     assert session.pop().id == "s2"
     assert session.report().verified

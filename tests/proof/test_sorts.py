@@ -1,8 +1,6 @@
 """Steps in problems with several sorts: a sort counts wherever in the problem it is said."""
 
-import subprocess
-import sys
-from pathlib import Path
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,7 @@ from hypothesis import given, settings
 from proof_r1_formal.assistants.certificate import Style
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.query import Query
@@ -28,6 +26,8 @@ from proof_r1_formal.testing.attempts import Attempt, valid_attempts
 from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.text.parse import parse_formula
 from studies.audit.local_check import local_checks
+from tests.builders import problem as built
+from tests.report.bundles import refusal
 
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
 VERIFIER = Verifier(rules=FOLIO)
@@ -42,12 +42,10 @@ SORTED = Signature(
     },
     (ENTITY, "Animal"),
 )
-BUNDLE = Path(__file__).parents[2] / "check_bundle.py"
 
 
 def problem(*premises: str, goal: str = "⊤") -> Problem:
-    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)])
-    return Problem("sorts/1", named, three_way_options(parse_formula(goal)))
+    return built(*premises, goal=goal, answer=None)
 
 
 def step(problem: Problem, dependencies: tuple[str, ...], conclusion: str, rule: str) -> tuple[bool, bool, list[Code]]:
@@ -148,7 +146,7 @@ def test_a_local_check_asks_with_the_sorts_of_the_problem() -> None:
 
 
 @pytest.mark.parametrize("goal", ["cat(tim)", "cat(tim) ∧ (∀x:Animal (x = tim → cat(x)))"])
-def test_certificates_and_bundles_hold_sorts(goal: str, tmp_path: Path, lean: LeanKernel) -> None:
+def test_certificates_and_bundles_hold_sorts(goal: str, lean: LeanKernel) -> None:
     premises = ("∀x (x = ann)", "∀y:Animal (likes(y, tom) → cat(y))", "likes(tim, tom)", "∃y:Animal ¬cat(y)")
     known = problem(*premises, goal=goal)
     attempt = Attempt(
@@ -169,11 +167,9 @@ def test_certificates_and_bundles_hold_sorts(goal: str, tmp_path: Path, lean: Le
     for style in STYLES:
         [(_, judged)] = certify_many(VERIFIER, {known.id: known}, [completion], lean, style=style)
         assert judged.is_theorem, list(judged.faults())
-    file = tmp_path / "bundle.json"
-    file.write_bytes(encode(bundle(VERIFIER, {known.id: known}, [(completion, certification.report)])))
-    checked = subprocess.run([sys.executable, str(BUNDLE), str(file)], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    written = encode(bundle(VERIFIER, {known.id: known}, [(completion, certification.report)])).decode()
+    assert refusal(json.loads(written)) is None
     tim = '["sorted", "Animal", ["app", "tim"]]'
-    file.write_text(file.read_text().replace(tim, tim.replace("Animal", "Entity"), 1))
-    checked = subprocess.run([sys.executable, str(BUNDLE), str(file)], capture_output=True, text=True, check=False)
-    assert checked.returncode == 1, checked.stdout + checked.stderr
+    assert tim in written
+    said = refusal(json.loads(written.replace(tim, tim.replace("Animal", "Entity"), 1)))
+    assert said is not None and said[0] == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
@@ -14,12 +13,10 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import completion, problem
+from tests.builders import INFINITE, Told, completion, problem
 
 GB = "GOAL_BINDING"
 VALID = "∀x (F(x) → F(x))"
-INFINITE = ("∀x ∃y less(x, y)", "∀x ¬less(x, x)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))")
-"""Premises that have models, but no finite one."""
 
 
 class Proofless(EmbeddedSolver):
@@ -33,17 +30,6 @@ class Proofless(EmbeddedSolver):
         answer = super().decide(query)
         asked = self._predicate in show(query.conclusion)
         return Entailed(None, answer.steps, "z3") if asked and isinstance(answer, Entailed) else answer
-
-
-class Faulty(EmbeddedSolver):
-    """An engine that gives its own answer to some questions, named by their conclusions."""
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        super().__init__()
-        self._answers = answers
-
-    def decide(self, query: Query) -> Answer:
-        return self._answers.get(show(query.conclusion)) or super().decide(query)
 
 
 def bind(premise: str, goal: str, verifier: Verifier | None = None, *, option: str = "h_goal_true") -> TraceReport:
@@ -82,31 +68,31 @@ def test_a_binding_on_a_solvers_word_binds_nothing() -> None:
 
 def test_a_faulty_proof_of_an_equivalence_binds_nothing() -> None:
     goal, said = parse_formula("P(a) ∧ (Q(a) ∨ ∀x P(x))"), parse_formula("P(a)")
-    verifier = Verifier(Faulty({show(Iff(said, goal)): Entailed()}))
+    verifier = Verifier(Told({show(Iff(said, goal)): Entailed()}))
     report = verifier.verify(problem("P(a)", goal=show(goal)), completion(("h_goal_true", ["h1"], "P(a)", GB)))
     assert not report.verified
 
 
 def test_a_faulty_structure_is_not_a_model_of_the_premises() -> None:
     wrong = Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}})
-    report = bind("P(a); ¬P(a)", "P(a)", Verifier(Faulty({show(BOTTOM): Refuted(wrong)})))
+    report = bind("P(a); ¬P(a)", "P(a)", Verifier(Told({show(BOTTOM): Refuted(wrong)})))
     assert (report.consistency, report.verified) == ("undecided", False)
 
 
 def test_premises_are_not_contradictory_on_a_solvers_word() -> None:
-    report = bind("P(a)", "P(a)", Verifier(Faulty({show(BOTTOM): Entailed()})))
+    report = bind("P(a)", "P(a)", Verifier(Told({show(BOTTOM): Entailed()})))
     assert (report.consistency, report.verified) == ("undecided", False)
 
 
 def test_faulty_structures_do_not_leave_a_goal_open() -> None:
     wrong = Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}})
-    verifier = Verifier(Faulty({"P(a)": Refuted(wrong), "¬P(a)": Refuted(wrong)}))
+    verifier = Verifier(Told({"P(a)": Refuted(wrong), "¬P(a)": Refuted(wrong)}))
     report = bind("P(a)", "P(a)", verifier, option="h_goal_uncertain")
     assert (report.uncertain, report.verified) == ("undecided", False)
 
 
 def test_premises_without_a_finite_model_stay_undecided() -> None:
-    report = bind("; ".join(INFINITE), "∃y less(a, y)")
+    report = bind("; ".join(map(show, INFINITE.dependencies)), "∃y r(a, y)")
     assert report.actions[0].semantic
     assert (report.consistency, report.verified) == ("undecided", False)
 
@@ -133,7 +119,6 @@ def test_a_question_that_is_asked_twice_is_charged_once() -> None:
 
 
 def test_options_of_two_readings_are_compared_by_proof() -> None:
-    goal = parse_formula("P(a) ∨ Q(a)")
-    case = Problem("1", (Premise("h1", goal),), three_way_options(goal), "h_goal_true")
+    case = problem("P(a) ∨ Q(a)", goal="P(a) ∨ Q(a)")
     report = Verifier().verify(case, completion(("h_goal_true", ["h1"], "Q(a) ∨ P(a)", GB)))
     assert report.verified

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Entailed, Refuted
@@ -22,7 +21,7 @@ from proof_r1_formal.proof.report import Code, Finding, RuleReport, decode, enco
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import codes, completion, problem
+from tests.builders import codes, completion, problem, reference_traces
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 
 # -- the two states and the signals -----------------------------------------------------------------------------------
@@ -308,21 +307,12 @@ def test_a_refutation_carries_its_countermodel() -> None:
 # -- many -------------------------------------------------------------------------------------------------------------
 
 
-def _traces(folder: Path) -> tuple[ProblemSet, list[Completion]]:
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
-    completions = []
-    for number, line in enumerate((folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()):
-        record = json.loads(line)
-        name = f"{record['difficulty']}/{record['problem_id']}"
-        completions.append(Completion(problem_id=name, sample=number, completion=record["response"]))
-    return problems, completions
-
-
 @pytest.mark.shared
 @pytest.mark.slow
 def test_the_same_bytes_with_one_and_two_workers_and_shuffled(shared_data: Path) -> None:
-    problems, completions = _traces(shared_data)
-    chosen = completions[::7]
+    traces = reference_traces(shared_data)
+    problems = {case.id: case for case, _ in traces}
+    chosen = [Completion(problem_id=c.id, sample=n, completion=r["response"]) for n, (c, r) in enumerate(traces)][::7]
     one = [encode(report) for report in verify_many(problems, chosen)]
     two = [encode(report) for report in verify_many(problems, chosen, workers=2)]
     shuffled = random.Random(7).sample(chosen, len(chosen))

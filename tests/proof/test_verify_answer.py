@@ -11,8 +11,7 @@ from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import show
-from tests.builders import codes, completion, problem
+from tests.builders import Told, codes, completion, problem
 from tests.proof.short_traces import CE, GB, VERIFIER, run
 
 
@@ -78,18 +77,6 @@ def test_uncertain_is_verified_by_two_countermodels(premise: str, expected: str)
     assert report.actions[0].semantic == (premise == "G(a)")
 
 
-class Saying:
-    """A solver that gives each conclusion the answer of its text, and knows nothing of others."""
-
-    name = "saying"
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        self._answers = answers
-
-    def decide(self, query: Query) -> Answer:
-        return self._answers.get(show(query.conclusion), Unknown(Reason.BUDGET))
-
-
 MODEL = Structure({ENTITY: 1}, {"P": frozenset([(0,)]), "G": frozenset()}, {"a": {(): 0}})
 OTHER = Structure({ENTITY: 1}, {"P": frozenset([(0,)]), "G": frozenset([(0,)])}, {"a": {(): 0}})
 
@@ -108,7 +95,7 @@ OTHER = Structure({ENTITY: 1}, {"P": frozenset([(0,)]), "G": frozenset([(0,)])},
     ],
 )
 def test_uncertain_needs_both_countermodels(to_goal: Answer, to_negation: Answer, expected: str) -> None:
-    verifier = Verifier(Saying({"G(a)": to_goal, "¬G(a)": to_negation}))
+    verifier = Verifier(Told({"G(a)": to_goal, "¬G(a)": to_negation}, Unknown(Reason.BUDGET)))
     text = completion(("h_goal_uncertain", ["h1"], "G(a)", GB))
     assert verifier.verify(problem("P(a)", answer="h_goal_uncertain"), text).uncertain == expected
 
@@ -136,7 +123,7 @@ def test_countermodels_are_told_in_order() -> None:
     rows = frozenset((x, y) for x in range(6) for y in range(6))
     table: dict[tuple[int, ...], int] = {(n,): (n * 5) % 6 for n in (3, 1, 5, 0, 4, 2)}
     model = Structure({ENTITY: 6}, {"R": rows, "G": frozenset()}, {"f": table, "a": {(): 0}})
-    verifier = Verifier(Saying({"G(a)": Refuted(model)}), evidence="none")
+    verifier = Verifier(Told({"G(a)": Refuted(model)}, Unknown(Reason.BUDGET)), evidence="none")
     (step,) = verifier.verify(problem("P(a)"), completion(("s1", ["h1"], "G(a)", CE))).actions
     assert step.countermodel is not None
     assert step.countermodel.predicates["R"] == tuple(sorted(rows))

@@ -9,14 +9,13 @@ from proof_r1_formal.engine.embedded import FALLBACK, QUICK
 from proof_r1_formal.engine.oracle import QUESTION
 from proof_r1_formal.engine.prover import BUDGET
 from proof_r1_formal.engine.z3 import RLIMIT_PER_STEP
-from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Reason, Unknown
 from proof_r1_formal.kernel.syntax import _NODES, drop_unused
 from proof_r1_formal.proof.judge import CHECK_STEPS
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import codes, completion, problem
+from tests.builders import SILENT, Told, codes, completion, problem
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 
 
@@ -84,22 +83,10 @@ def test_the_price_grows_with_the_work_on_deep_formulas(depth: int) -> None:
     assert report.actions[0].rule == (depth < 11)  # the formulas of more are not told apart within the budget
 
 
-class Undecided:
-    """A solver that decides nothing."""
-
-    name = "undecided"
-
-    def __init__(self, reason: Reason = Reason.BUDGET) -> None:
-        self._reason = reason
-
-    def decide(self, query: Query) -> Answer:
-        return Unknown(self._reason, "the budget is spent")
-
-
 def test_an_undecided_step_is_neither_admitted_nor_refuted() -> None:
     case = problem("P(a) ∧ Q(a)")
     text = completion(("s1", ["h1"], "P(a)", CE), ("s2", ["s1", "h1"], "P(a) ∧ G(a)", CI))
-    report = Verifier(Undecided()).verify(case, text)
+    report = Verifier(SILENT).verify(case, text)
     first, second = report.actions
     assert (first.semantic, first.signal) == (False, 0.1)
     assert Code.UNDECIDED in codes(first)
@@ -115,7 +102,7 @@ def test_a_finding_says_whether_the_solver_is_broken(reason: Reason) -> None:
         completion(("s1", ["h1"], "¬¬(P(a) → Q(a))", CE)),
         completion(("h_goal_true", ["h1"], "G(a) ∧ (Q(a) ∨ ¬Q(a))", GB)),
     )
-    reports = [Verifier(Undecided(reason)).verify(case, text) for text in texts]
+    reports = [Verifier(Told(others=Unknown(reason, "the budget is spent"))).verify(case, text) for text in texts]
     findings = [finding for report in reports for action in report.actions for finding in action.findings]
     asked = [each for each in findings if f"undecided ({reason}" in each.message and odd not in each.message]
     undecided = {Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_UNDECIDED}

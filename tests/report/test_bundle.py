@@ -19,6 +19,7 @@ from proof_r1_formal.proof.certify import certify_verified
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
+from tests.builders import reference_traces
 from tests.patience import PATIENCE
 from tests.report.bundles import (
     BUNDLES,
@@ -216,14 +217,14 @@ def test_unpaired_surrogates_are_kept() -> None:
 @pytest.mark.slow
 def test_reports_and_certificates_agree_on_benchmarks(shared_data: Path) -> None:
     """On 1,350 completions, an answer is verified exactly if it has a certificate, and the bundle of all holds."""
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
+    judged = reference_traces(shared_data)
+    problems = {problem.id: problem for problem, _ in judged}
     verifier, samples = Verifier(), Counter[str]()
     traces: list[tuple[Completion, TraceReport]] = []
-    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
-        name, text = f"{record['difficulty']}/{record['problem_id']}", record["response"]
-        report = verifier.verify(problems[name], text, sample=samples[name])
-        certification = certify_verified(verifier, problems[name], text, report)
+    for problem, record in judged:
+        name, text = problem.id, record["response"]
+        report = verifier.verify(problem, text, sample=samples[name])
+        certification = certify_verified(verifier, problem, text, report)
         assert (certification.certificate is not None) == report.verified, (name, samples[name])
         traces.append((Completion(problem_id=name, sample=samples[name], completion=text), report))
         samples[name] += 1

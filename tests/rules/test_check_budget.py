@@ -13,7 +13,7 @@ from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import Silent
+from tests.builders import SILENT
 from tests.rules.steps import ORACLE, SHORT, check, read
 
 
@@ -21,7 +21,7 @@ def test_an_undecided_question_is_never_an_acceptance() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
-    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Answers(Silent()))), Undecided)
+    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Answers(SILENT))), Undecided)
 
 
 def test_the_first_of_several_open_questions_is_told() -> None:
@@ -30,7 +30,7 @@ def test_the_first_of_several_open_questions_is_told() -> None:
     many = " ∨ ".join(f"B{n}" for n in range(12))
     never_all = " ∧ ".join(f"A{n}" for n in range(24))
     formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
-    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Answers(Silent())))
+    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Answers(SILENT)))
     assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
 
 
@@ -72,7 +72,7 @@ def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
     assert rule is not None
     never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
     formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
-    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Answers(Silent())))
+    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Answers(SILENT)))
     assert result == Undecided("whether a premise is a tautology stayed undecided")
 
 
