@@ -250,8 +250,9 @@ def trace_theories() -> None:
     traced = dojo.trace()
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:
-        write(f"{flaw.theorem}: {flaw.problem}")
-    log(f"{count_of(len(traced), 'theorem')} traced; {count_of(len(flaws), 'difference')} from the manifest")
+        common.write(f"{flaw.theorem}: {flaw.problem}")
+    found, wrong = common.count_of(len(traced), "theorem"), common.count_of(len(flaws), "difference")
+    common.log(f"{found} traced; {wrong} from the manifest")
     if flaws:
         raise typer.Exit(1)
 

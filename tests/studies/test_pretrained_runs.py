@@ -20,7 +20,20 @@ from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.models.prompts import question
 from studies.pretrained.problems import SEEN, with_four_options
-from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, WARM_UPS, Drawing, Job, Scoring, Training, left, main, plan
+from studies.pretrained.run import (
+    ABLATIONS,
+    ARMS,
+    FILES,
+    PARTS,
+    WARM_UPS,
+    Drawing,
+    Job,
+    Scoring,
+    Training,
+    left,
+    main,
+    plan,
+)
 from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
 from studies.pretrained.tables import comparisons, read, tables
 from tests.tiny_model import make_model
