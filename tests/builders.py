@@ -88,7 +88,7 @@ def model_of(answer: Answer) -> Structure:
 
 
 class Told:
-    """A solver that answers as it is told.
+    """A solver with given answers.
 
     Args:
         answers: the text of a conclusion -> the answer to questions about it.

@@ -12,17 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import TypeAlias
 
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, TESTED, read_records
+from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, TESTED, Part, read_records
 from studies.pretrained.score import SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
 OTHERS = ("sft", "expert_iteration", "grpo", "prosfi")
 RESAMPLES = 10_000
 PRIMARY = Measure.RULE_VERIFIED
+Run: TypeAlias = tuple[str, str, int]
+"""Arm, rate (empty for a warm-up), and number of the warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,50 +71,46 @@ class Comparison:
 
 def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
     """The comparisons whose runs are there, of each part, over the warm-ups that both arms have."""
-    rates = [part.rate for part in PARTS]
-    return [one for rate in rates for one in _comparisons(rate, [one for one in scored if one.rate == rate])]
-
-
-def _comparisons(rate: str, scored: Sequence[Scored]) -> list[Comparison]:
     rows = _tested(scored)
+    return [one for part in PARTS for one in _comparisons(part, rows)]
+
+
+def _comparisons(part: Part, rows: Mapping[Run, Mapping[Sample, Row]]) -> list[Comparison]:
     made = []
     for ours in OURS:
         for other in OTHERS:
-            common = sorted({number for arm, number in rows if (ours, number) in rows and (other, number) in rows})
+            common = sorted({run[2] for run in rows if all((arm, part.rate, run[2]) in rows for arm in (ours, other))})
             if common:
-                first, second = (_joined([rows[arm, number] for number in common]) for arm in (ours, other))
+                first, second = (_joined([rows[arm, part.rate, one] for one in common]) for arm in (ours, other))
                 made.append((ours, other, len(common), _difference(first, second)))
     corrected = holm([difference.p for *_, difference in made])
-    return [Comparison(rate, *one, corrected=p) for one, p in zip(made, corrected, strict=True)]
+    return [Comparison(part.rate, *one, corrected=p) for one, p in zip(made, corrected, strict=True)]
 
 
-def gains(scored: Sequence[Scored]) -> Iterator[tuple[Scored, Difference]]:
+def gains(scored: Sequence[Scored]) -> Iterator[tuple[Run, Difference]]:
     """Each run with its difference to its warm-up. ``PLAN.md`` does not set these comparisons."""
     rows = _tested(scored)
-    first = {(one.arm, one.rate, one.warm_up): one for one in scored if one.rate}
-    for (arm, rate, number), one in first.items():
-        mine = _tested([other for other in scored if other.rate == rate])
-        if (arm, number) in mine and ("warm-up", number) in rows:
-            yield one, _difference(mine[arm, number], rows["warm-up", number])
+    for (arm, rate, number), mine in rows.items():
+        if rate and (first := rows.get(("warm-up", "", number))):
+            yield (arm, rate, number), _difference(mine, first)
 
 
-def _tested(scored: Sequence[Scored]) -> dict[tuple[str, int], dict[Sample, Row]]:
-    """Arm and warm-up -> the samples on the files of the tests, if all these files were scored."""
-    rows: defaultdict[tuple[str, int], dict[str, dict[Sample, Row]]] = defaultdict(dict)
+def _tested(scored: Sequence[Scored]) -> dict[Run, dict[Sample, Row]]:
+    """The samples of each run on the files of the tests, if all these files were scored."""
+    rows: defaultdict[Run, list[dict[Sample, Row]]] = defaultdict(list)
     for one in scored:
         if one.record.file in TESTED and one.record.rules == "train":
             found = one.record.rows(first=one.warm_up * SAMPLES)
-            rows[one.arm, one.warm_up][one.record.file] = {
-                (f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()
-            }
-    return {run: _joined(list(files.values())) for run, files in rows.items() if len(files) == len(TESTED)}
+            named = {(f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()}
+            rows[one.arm, one.rate, one.warm_up].append(named)
+    return {run: _joined(files) for run, files in rows.items() if len(files) == len(TESTED)}
 
 
 def _joined(parts: Sequence[Mapping[Sample, Row]]) -> dict[Sample, Row]:
     return {sample: row for part in parts for sample, row in part.items()}
 
 
-def _difference(first: dict[Sample, Row], second: dict[Sample, Row]) -> Difference:
+def _difference(first: Mapping[Sample, Row], second: Mapping[Sample, Row]) -> Difference:
     return compare_rates(first, second, [PRIMARY], resamples=RESAMPLES)[PRIMARY]
 
 
@@ -142,7 +141,7 @@ def tables(scored: Sequence[Scored]) -> Iterator[Table]:
         (one.rate, one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)
     ]
     yield Table("Right and rule-verified answers on same and longer", (*sides, *results), tuple(rows))
-    gained = [(one.arm, one.rate, one.warm_up, difference.of) for one, difference in gains(scored)]
+    gained = [(*run, difference.of) for run, difference in gains(scored)]
     yield Table("The same against the warm-up (not set before, not corrected)", (*NAMES, results[0]), tuple(gained))
 
 
