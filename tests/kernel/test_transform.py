@@ -116,6 +116,14 @@ def test_alpha_equivalence() -> None:
     assert not same("∀x:A P(x)", "∀x:B P(x)")
 
 
+def test_substitution_leaves_a_bound_variable_of_the_same_name() -> None:
+    """Also where another variable is replaced below its quantifier."""
+    x, y = var("x"), var("y")
+    formula = And(atom("P", x), ForAll(x, atom("R", x, y)))
+    expected = And(atom("P", const("a")), ForAll(x, atom("R", x, const("b"))))
+    assert substitute(formula, {x: const("a"), y: const("b")}) == expected
+
+
 def test_normal_names_capture_nothing() -> None:
     x, y = var("x"), var("y")
     short = parse_formula("∀x (P(x) → Q(x))")
