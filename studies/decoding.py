@@ -32,7 +32,7 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import text_prompt
 from proof_r1_formal.outputs import LineFile, write_output
-from studies.pretrained.cpu import register
+from studies.pretrained.speed import register
 
 Encode: TypeAlias = Callable[[str], list[int]]
 Kind: TypeAlias = Literal["free", "constrained", "guided", "finding", "beam"]

@@ -2,7 +2,7 @@
 
 ``python -m studies.pretrained.cost MODEL PROBLEMS`` runs two generation batches of 4 problems × 8 completions both
 ways, each in a process of its own, and prints the CPU seconds of the second batch: two passes over it, sampling and
-verification included, without the start. Both use the attention of ``studies.pretrained.cpu``.
+verification included, without the start. Both use the attention of ``studies.pretrained.speed``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import torch
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.integrations.datasets import problems_dataset
-from studies.pretrained.cpu import GROUPED, register
+from studies.pretrained.speed import GROUPED, register
 
 WAYS = ("shared", "each")
 PROBLEMS, SAMPLES, PROMPT, ANSWER = 4, 8, 640, 224

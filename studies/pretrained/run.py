@@ -27,8 +27,8 @@ import torch
 
 from proof_r1_formal import ProofR1Error, read_problems
 from proof_r1_formal.integrations.runs import alone
-from studies.pretrained.cpu import register, score_labels_only
 from studies.pretrained.score import Drawn, Record, draw, score
+from studies.pretrained.speed import register, score_labels_only
 
 HERE = Path(__file__).parent
 WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250}

@@ -21,7 +21,7 @@ from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.proof.report import TraceReport
-from studies.pretrained.cpu import register
+from studies.pretrained.speed import register
 
 SAMPLES = 4
 """Answers to each problem."""

@@ -1,4 +1,4 @@
-"""What a CPU computes faster gives what is computed without it."""
+"""What is computed faster gives what is computed without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from trl.trainer import utils
 
-from studies.pretrained.cpu import register, score_labels_only
+from studies.pretrained.speed import register, score_labels_only
 
 
 def tiny(keys: int) -> Any:
@@ -52,7 +52,7 @@ def test_every_query_sees_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
         return sdpa_attention_forward(module, query, key, value, mask, **options)
 
     masks: list[Tensor] = []
-    monkeypatch.setattr("studies.pretrained.cpu.sdpa_attention_forward", noted)
+    monkeypatch.setattr("studies.pretrained.speed.sdpa_attention_forward", noted)
     model = tiny(2)
     model.set_attn_implementation(register())
     mask = torch.ones(2, 6, dtype=torch.long)
