@@ -65,9 +65,9 @@ DRAWS: Mapping[str, Draw] = {
     "tuning": Draw(80, 9004),
     "warm-up": Draw(4_000, 1001),
     "reinforcement": Draw(1_000, 1002),
+    "held-out": Draw(600, 9005),
 }
-"""The files by name. Those that are scored come first: no later file contains one of their problems under other names.
-"""
+"""The files by name. No file contains a problem of an earlier one under other names."""
 
 
 def write_draws(folder: Path, *, workers: int = 1) -> None:

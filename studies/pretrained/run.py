@@ -28,7 +28,7 @@ import torch
 from proof_r1_formal import ProofR1Error, read_problems
 from proof_r1_formal.integrations.runs import alone
 from studies.pretrained.score import Drawn, Record, draw, score
-from studies.pretrained.speed import register, score_labels_only
+from studies.pretrained.speed import register, replay_tokens, score_labels_only
 
 HERE = Path(__file__).parent
 WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250}
@@ -39,18 +39,35 @@ SEEDS: Mapping[int, int] = {1: 1, 2: 2, 3: 1}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Arms that are compared with each other: their warm-ups, rate and number of updates."""
+    """Arms that are compared with each other.
+
+    Attributes:
+        warm_ups: which they start from.
+        rates: of learning. With several, tests take the best of each arm on ``tuning``.
+        updates: two for each batch of rollouts.
+        batch: problems of a batch of rollouts, with eight completions each.
+        tested: files of problems for the tests.
+        others: files that are scored, and in no test.
+    """
 
     warm_ups: tuple[int, ...]
-    rate: str
+    rates: tuple[str, ...]
     updates: int
+    batch: int
+    tested: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that are scored."""
+        return (*self.tested, *self.others)
 
 
-PARTS = (Part((1, 2), "3e-5", 30), Part((3,), "1e-4", 80))
-"""The first on a GPU, as far as it came; the second on a CPU. Two updates for each batch of rollouts."""
-TESTED = ("same", "longer")
-FILES = (*TESTED, "words")
-"""The files that are scored; ``words`` is in no test."""
+PARTS = (
+    Part((1, 2), ("3e-5",), 30, 4, ("same", "longer"), ("words",)),
+    Part((3,), ("3e-5", "1e-4"), 400, 8, ("held-out",), ("tuning", "longer", "words")),
+)
+"""On a GPU, as far as its time allowed."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
@@ -184,10 +201,11 @@ def _log(folder: Path, run: str) -> Path:
 
 def _machine(config: str) -> tuple[str, ...]:
     """The settings that depend on the machine: on a GPU, training multiplies matrices in bfloat16."""
-    if torch.cuda.is_available():
-        return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true")
-    score_labels_only()
     shared = () if config == WARM_UP else ("--share_prompts", "true")
+    if torch.cuda.is_available():
+        replay_tokens()
+        return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true", *shared)
+    score_labels_only()
     return ("--use_cpu", "true", "--save_steps", "10", *shared)
 
 
@@ -210,25 +228,30 @@ def plan() -> list[Job]:
         for number, updates in WARM_UPS.items()
     ]
     for part in PARTS:
-        runs += [_arm(arm, number, part) for number in part.warm_ups for arm in ARMS]
-        runs += [_arm(arm, part.warm_ups[0], part) for arm in ABLATIONS]
-    drawings = {run.name: [Drawing(run.name, file) for file in _files(run.name)] for run in runs}
+        runs += [_arm(arm, number, part, rate) for number in part.warm_ups for rate in part.rates for arm in ARMS]
+        runs += [_arm(arm, part.warm_ups[0], part, part.rates[0]) for arm in ABLATIONS]
     tested: list[Job] = []
+    others: list[Job] = []
     for run in runs:
-        tested += [run, *[one for one in drawings[run.name] if one.file in TESTED]]
-    others = [one for run in runs for one in drawings[run.name] if one.file not in TESTED]
-    return [*tested, *others, *[Scoring(one) for run in runs for one in drawings[run.name]]]
+        part = part_of(int(run.name.rpartition("-")[2]))
+        tested += [run, *[Drawing(run.name, file) for file in part.tested]]
+        more = dict.fromkeys((*part.others, "tuning")) if run.start is None else part.others
+        others += [Drawing(run.name, file) for file in more]
+    drawings = [job for job in (*tested, *others) if isinstance(job, Drawing)]
+    return [*tested, *others, *[Scoring(one) for one in drawings]]
 
 
-def _files(run: str) -> tuple[str, ...]:
-    return (*FILES, "tuning") if run.startswith("warm-up") else FILES
+def part_of(warm_up: int) -> Part:
+    """The part that a warm-up belongs to."""
+    return next(part for part in PARTS if warm_up in part.warm_ups)
 
 
-def _arm(arm: str, number: int, part: Part) -> Training:
+def _arm(arm: str, number: int, part: Part, rate: str) -> Training:
     options = ARMS.get(arm) or ABLATIONS[arm]
     config = WARM_UP if arm == "sft" else LEARN
-    changes = (*options, "--learning_rate", part.rate, "--seed", str(SEEDS[number]))
-    return Training(f"{arm}-{part.rate}-{number}", config, f"warm-up-{number}", "reinforcement", changes, part.updates)
+    rows = () if arm == "sft" else ("--per_device_train_batch_size", str(2 * part.batch))  # a quarter of the batch
+    changes = (*options, *rows, "--learning_rate", rate, "--seed", str(SEEDS[number]))
+    return Training(f"{arm}-{rate}-{number}", config, f"warm-up-{number}", "reinforcement", changes, part.updates)
 
 
 def left(folder: Path, only: str) -> Iterator[Job]:

@@ -14,20 +14,20 @@ from typing import Any
 
 import msgspec
 import torch
-from torch import Tensor
 
 from proof_r1_formal import FOLIO, TRAIN, Problem, Verifier, read_problems
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.proof.report import TraceReport
+from studies.pretrained.graphs import Sampler
 from studies.pretrained.speed import register
 
 SAMPLES = 4
 """Answers to each problem."""
 TOKENS = 224
 """Maximum length of an answer: the longest reference proof of the files has 199 tokens."""
-AT_ONCE = 150
+AT_ONCE = 300
 """Answers that are sampled together."""
 STEP_RATES = (Measure.FVR, Measure.RVR)
 PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
@@ -91,38 +91,25 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
     policy: Any = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
-    policy.to(device)
+    policy.to(device).eval()
     prompts = [row["prompt"] for row in problems_dataset(problems, prompt="question") for _ in range(SAMPLES)]
     torch.manual_seed(seed)
     drawn: dict[int, Drawn] = {}
     order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
-    while places := list(islice(order, AT_ONCE)):
-        found = _sample(policy.eval(), tokenizer, [prompts[place] for place in places])
-        drawn.update(zip(places, found, strict=True))
+    ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
+    sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, **ends)
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False):
+        while places := list(islice(order, AT_ONCE)):
+            found = list(_sample(sampler, tokenizer, [prompts[place] for place in places]))
+            drawn.update(zip(places, found, strict=True))
     return [drawn[number] for number in range(len(prompts))]
 
 
-@torch.inference_mode()
-def _sample(policy: Any, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
-    given = tokenizer(list(prompts), return_tensors="pt", padding=True).to(policy.device)
-    found: list[Tensor] = []
-
-    def note_entropy(_: Tensor, logits: Tensor) -> Tensor:
-        found.append(torch.distributions.Categorical(logits=logits.float()).entropy())
-        return logits
-
-    ids = policy.generate(
-        **given,
-        do_sample=True,
-        temperature=1.0,
-        top_p=1.0,
-        top_k=0,
-        max_new_tokens=TOKENS,
-        pad_token_id=tokenizer.pad_token_id,
-        logits_processor=[note_entropy],
-    )[:, given["input_ids"].shape[1] :]
-    entropies = torch.stack(found, 1)
-    for row, entropy in zip(ids, entropies, strict=True):
+def _sample(sampler: Sampler, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
+    missing = sampler.rows - len(prompts)
+    given = tokenizer([*prompts, *[prompts[0]] * missing], return_tensors="pt", padding=True).to(sampler.model.device)
+    ids, entropies = sampler.sample(given["input_ids"], given["attention_mask"])
+    for row, entropy in zip(ids[: len(prompts)], entropies, strict=False):
         ends = (row == tokenizer.eos_token_id).nonzero()
         count = int(ends[0]) + 1 if len(ends) else len(row)  # the end is a token of the answer
         yield Drawn(tokenizer.decode(row[:count], skip_special_tokens=True), count, float(entropy[:count].mean()))

@@ -14,7 +14,10 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers.models.llama.modeling_llama import LlamaForCausalLM
 from trl.trainer import utils
+
+from studies.pretrained.graphs import generate
 
 GROUPED = "grouped"
 """The name for ``attn_implementation``, after :func:`register`."""
@@ -65,6 +68,11 @@ def register() -> str:
     ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register(GROUPED, sdpa_mask)
     return GROUPED
+
+
+def replay_tokens() -> None:
+    """Have models sample by ``graphs.generate``."""
+    setattr(LlamaForCausalLM, "generate", generate)  # noqa: B010
 
 
 def score_labels_only() -> None:

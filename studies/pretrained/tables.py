@@ -17,7 +17,7 @@ from typing import TypeAlias
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from studies.pretrained.run import ABLATIONS, ARMS, FILES, PARTS, TESTED, Part, read_records
+from studies.pretrained.run import ABLATIONS, ARMS, PARTS, Part, part_of, read_records
 from studies.pretrained.score import SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
@@ -43,12 +43,12 @@ def read(folder: Path) -> list[Scored]:
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".log.json")]
     found = [_placed(record) for path in paths for record in read_records(path)]
     order = ["warm-up", *ARMS, *ABLATIONS]
-    return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up))
+    return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up, float(one.rate or 0)))
 
 
 def _placed(record: Record) -> Scored:
     name, _, number = record.run.rpartition("-")
-    for rate in [part.rate for part in PARTS]:
+    for rate in sorted({rate for part in PARTS for rate in part.rates}):
         if name.endswith(f"-{rate}"):
             return Scored(name.removesuffix(f"-{rate}"), rate, int(number), record)
     return Scored(name, "", int(number), record)
@@ -59,12 +59,18 @@ def _placed(record: Record) -> Scored:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One of the comparisons of the plan, with the p-value corrected for all of them in this part."""
+    """One of the comparisons of the plan, with the p-value corrected for all of them in this part.
 
-    rate: str
+    Attributes:
+        warm_ups: that both arms start from.
+        ours, other: the arms, each with its rate.
+        difference: of the primary score, ``ours`` − ``other``.
+        corrected: Holm's p-value.
+    """
+
+    warm_ups: tuple[int, ...]
     ours: str
     other: str
-    warm_ups: int
     difference: Difference
     corrected: float
 
@@ -72,19 +78,37 @@ class Comparison:
 def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
     """The comparisons whose runs are there, of each part, over the warm-ups that both arms have."""
     rows = _tested(scored)
-    return [one for part in PARTS for one in _comparisons(part, rows)]
+    return [one for part in PARTS for one in _comparisons(part, rows, best_rates(part, scored))]
 
 
-def _comparisons(part: Part, rows: Mapping[Run, Mapping[Sample, Row]]) -> list[Comparison]:
-    made = []
+def best_rates(part: Part, scored: Sequence[Scored]) -> dict[str, str]:
+    """For each arm of a part the rate with the highest primary score on ``tuning``; of equal ones, the lowest rate."""
+    if len(part.rates) == 1:
+        return dict.fromkeys(ARMS, part.rates[0])
+    found: dict[str, tuple[float, str]] = {}
+    for one in sorted(scored, key=lambda one: float(one.rate or 0)):
+        if one.rate and one.warm_up in part.warm_ups and (one.record.file, one.record.rules) == ("tuning", "train"):
+            value = one.record.mean(PRIMARY.value)
+            if one.arm not in found or value > found[one.arm][0]:
+                found[one.arm] = value, one.rate
+    return {arm: rate for arm, (_, rate) in found.items()}
+
+
+def _comparisons(
+    part: Part, rows: Mapping[Run, Mapping[Sample, Row]], rates: Mapping[str, str]
+) -> Iterator[Comparison]:
+    made: list[tuple[tuple[int, ...], str, str, Difference]] = []
     for ours in OURS:
         for other in OTHERS:
-            common = sorted({run[2] for run in rows if all((arm, part.rate, run[2]) in rows for arm in (ours, other))})
+            arms = [(arm, rates.get(arm, "")) for arm in (ours, other)]
+            common = tuple([number for number in part.warm_ups if all((*arm, number) in rows for arm in arms)])
             if common:
-                first, second = (_joined([rows[arm, part.rate, one] for one in common]) for arm in (ours, other))
-                made.append((ours, other, len(common), _difference(first, second)))
+                first, second = (_joined([rows[*arm, number] for number in common]) for arm in arms)
+                left, right = map(" ".join, arms)
+                made.append((common, left, right, _difference(first, second)))
     corrected = holm([difference.p for *_, difference in made])
-    return [Comparison(part.rate, *one, corrected=p) for one, p in zip(made, corrected, strict=True)]
+    for (common, left, right, difference), p in zip(made, corrected, strict=True):
+        yield Comparison(common, left, right, difference, p)
 
 
 def gains(scored: Sequence[Scored]) -> Iterator[tuple[Run, Difference]]:
@@ -99,11 +123,11 @@ def _tested(scored: Sequence[Scored]) -> dict[Run, dict[Sample, Row]]:
     """The samples of each run on the files of the tests, if all these files were scored."""
     rows: defaultdict[Run, list[dict[Sample, Row]]] = defaultdict(list)
     for one in scored:
-        if one.record.file in TESTED and one.record.rules == "train":
+        if one.record.file in part_of(one.warm_up).tested and one.record.rules == "train":
             found = one.record.rows(first=one.warm_up * SAMPLES)
             named = {(f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()}
             rows[one.arm, one.rate, one.warm_up].append(named)
-    return {run: _joined(files) for run, files in rows.items() if len(files) == len(TESTED)}
+    return {run: _joined(files) for run, files in rows.items() if len(files) == len(part_of(run[2]).tested)}
 
 
 def _joined(parts: Sequence[Mapping[Sample, Row]]) -> dict[Sample, Row]:
@@ -130,17 +154,19 @@ MEANS = (
 
 def tables(scored: Sequence[Scored]) -> Iterator[Table]:
     """The scores on each file, those on ``tuning`` for the rules of training only, and the comparisons."""
+    files = dict.fromkeys([*[file for part in PARTS for file in part.files if file != "tuning"], "tuning"])
     for rules in ("train", "folio --atomic"):
-        for file in (*FILES, "tuning"):
+        for file in files:
             rows = [_row(one) for one in scored if (one.record.rules, one.record.file) == (rules, file)]
             if rows and (file != "tuning" or rules == "train"):
                 yield Table(f"{file}, rules {rules}", (*NAMES, *SHARES, *MEANS), tuple(rows))
-    sides = (*[Column(name, Style.TEXT) for name in ("rate", "arm", "against")], Column("warm-ups", Style.COUNT))
+    sides = tuple([Column(name, Style.TEXT) for name in ("warm-ups", "arm", "against")])
     results = (Column("difference (%)", Style.PERCENT), Column("p, corrected", Style.PROBABILITY))
     rows = [
-        (one.rate, one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)
+        (", ".join(map(str, one.warm_ups)), one.ours, one.other, one.difference.of, one.corrected)
+        for one in comparisons(scored)
     ]
-    yield Table("Right and rule-verified answers on same and longer", (*sides, *results), tuple(rows))
+    yield Table("Right and rule-verified answers on the files of the tests", (*sides, *results), tuple(rows))
     gained = [(*run, difference.of) for run, difference in gains(scored)]
     yield Table("The same against the warm-up (not set before, not corrected)", (*NAMES, results[0]), tuple(gained))
 

@@ -1,0 +1,163 @@
+"""Sampling with one CUDA graph for a token: on a GPU, launching the kernels of a small model takes longer than they do.
+
+In: prompts of a ``transformers`` model. Out: sampled tokens at temperature 1, and the entropy of each. The keys and
+values lie in a cache of a fixed size, so that the pass of a token can be recorded once and replayed. Parameters that
+are updated in place keep the record valid. Without a GPU the pass is made each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+WIDTH = 480
+"""Maximum length of a prompt: the longest of the study has 460 tokens."""
+CHECK = 16
+"""Tokens between two looks at whether all answers have ended."""
+
+
+class _Cache:
+    """Keys and values in the form in which a model of ``transformers`` asks for them."""
+
+    def __init__(self, room: int, slot: Tensor) -> None:
+        self._room = room
+        self._slot = slot
+        self._kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def get_seq_length(self, *_: Any) -> int:
+        return 0
+
+    def update(self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        if layer not in self._kept:
+            shape = (*keys.shape[:2], self._room, keys.shape[3])
+            self._kept[layer] = keys.new_zeros(shape), keys.new_zeros(shape)
+        kept = self._kept[layer]
+        tokens = keys.shape[2]
+        if tokens > 1:  # the prompts, which see nothing but themselves
+            for place, given in zip(kept, (keys, values), strict=True):
+                place[:, :, :tokens] = given
+            return keys, values
+        for place, given in zip(kept, (keys, values), strict=True):
+            place.index_copy_(2, self._slot, given)
+        return kept
+
+
+class Sampler:
+    """Samples answers to batches of one size.
+
+    Args:
+        model: of ``transformers``, with ``speed.grouped_attention``.
+        rows: number of prompts of a batch.
+        tokens: maximum length of an answer.
+        end, padding: ids of the end of a text and of padding.
+    """
+
+    def __init__(self, model: Any, rows: int, tokens: int, *, end: int, padding: int) -> None:
+        self.model, self.rows, self.end, self.padding = model, rows, end, padding
+        device = model.device
+        self._slot = torch.zeros(1, dtype=torch.long, device=device)
+        self._cache = _Cache(WIDTH + tokens, self._slot)
+        self._seen = torch.zeros(rows, 1, 1, WIDTH + tokens, dtype=torch.bool, device=device)
+        self._token = torch.zeros(rows, 1, dtype=torch.long, device=device)
+        self._place = torch.zeros_like(self._token)
+        self._ended = torch.zeros_like(self._token, dtype=torch.bool)
+        self._number = torch.zeros_like(self._slot)
+        self._chosen = torch.zeros(rows, tokens, dtype=torch.long, device=device)
+        self._entropies = torch.zeros(rows, tokens, device=device)
+        self._graph: Any = None
+
+    @torch.no_grad()
+    def sample(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Answers to prompts that are padded at the left.
+
+        Args:
+            ids: shape (rows, at most ``WIDTH``).
+            mask: 0 at padding, else 1; of the same shape.
+
+        Returns:
+            The ids of the answers, padded at the right, and the entropy of each token in nats: shape (rows, tokens).
+        """
+        if self._graph is None and ids.is_cuda:
+            self._begin(ids, mask)
+            self._record()
+        self._begin(ids, mask)
+        for number in range(1, self._chosen.shape[1]):
+            if number % CHECK == 0 and bool(self._ended.all()):
+                break
+            if self._graph is None:
+                self._step()
+            else:
+                self._graph.replay()
+        return self._chosen.clone(), self._entropies.clone()
+
+    def _begin(self, ids: Tensor, mask: Tensor) -> None:
+        """Pass the prompts, and choose the first tokens."""
+        width = ids.shape[1]
+        if width > WIDTH:
+            raise ValueError(f"a prompt has {width} tokens, more than {WIDTH}: raise graphs.WIDTH")
+        self._slot.fill_(width)
+        self._seen.zero_()
+        self._seen[..., :width] = mask[:, None, None].bool()
+        self._place.copy_(mask.sum(-1, keepdim=True))
+        for one in (self._ended, self._number, self._entropies):
+            one.zero_()
+        self._chosen.fill_(self.padding)
+        past = torch.ones(width, width, dtype=torch.bool, device=ids.device).tril()
+        output = self.model(
+            input_ids=ids,
+            attention_mask=past & mask[:, None, None].bool(),
+            position_ids=(mask.cumsum(-1) - 1).clamp(min=0),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        self._choose(output.logits[:, -1].float())
+
+    def _step(self) -> None:
+        self._seen.index_fill_(3, self._slot, True)
+        output = self.model(
+            input_ids=self._token,
+            attention_mask=self._seen,
+            position_ids=self._place,
+            past_key_values=self._cache,
+            use_cache=True,
+        )
+        self._slot.add_(1)
+        self._place.add_(1)
+        self._choose(output.logits[:, -1].float())
+
+    def _choose(self, logits: Tensor) -> None:
+        logarithms = logits.log_softmax(-1)
+        shares = logarithms.exp()
+        entropy = -(shares * logarithms).sum(-1, keepdim=True)
+        chosen = (shares / torch.empty_like(shares).exponential_()).argmax(-1, keepdim=True)
+        chosen = chosen.masked_fill(self._ended, self.padding)
+        self._chosen.index_copy_(1, self._number, chosen)
+        self._entropies.index_copy_(1, self._number, entropy)
+        self._ended.logical_or_(chosen == self.end)
+        self._token.copy_(chosen)
+        self._number.add_(1)
+
+    def _record(self) -> None:
+        beside = torch.cuda.Stream()
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside):
+            for _ in range(3):  # what libraries allocate at their first calls is not to be recorded
+                self._step()
+        torch.cuda.current_stream().wait_stream(beside)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+            self._step()
+
+
+def generate(model: Any, input_ids: Tensor, attention_mask: Tensor, generation_config: Any, **_: Any) -> Tensor:
+    """In place of ``model.generate``, as TRL calls it for rollouts at temperature 1."""
+    rows, tokens = len(input_ids), generation_config.max_new_tokens
+    if (found := model.__dict__.get("_sampler")) is None or found[0] != (rows, tokens):
+        ends = {"end": model.config.eos_token_id, "padding": generation_config.pad_token_id}
+        found = (rows, tokens), Sampler(model, rows, tokens, **ends)
+        model.__dict__["_sampler"] = found
+    chosen, _ = found[1].sample(input_ids, attention_mask)
+    return torch.cat([input_ids, chosen], 1)
