@@ -32,7 +32,7 @@ class _Cache:
     def update(self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         if layer not in self._kept:
             shape = (*keys.shape[:2], self._room, keys.shape[3])
-            self._kept[layer] = keys.new_zeros(shape), keys.new_zeros(shape)
+            self._kept[layer] = keys.new_zeros(shape), values.new_zeros(shape)
         kept = self._kept[layer]
         tokens = keys.shape[2]
         if tokens > 1:  # the prompts, which see nothing but themselves

@@ -27,7 +27,7 @@ SAMPLES = 4
 """Answers to each problem."""
 TOKENS = 224
 """Maximum length of an answer: the longest reference proof of the files has 199 tokens."""
-AT_ONCE = 300
+AT_ONCE = 150
 """Answers that are sampled together."""
 STEP_RATES = (Measure.FVR, Measure.RVR)
 PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)

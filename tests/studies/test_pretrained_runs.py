@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import takewhile
 from math import log
 from pathlib import Path
 from random import Random
@@ -23,7 +24,6 @@ from studies.pretrained.problems import SEEN, with_four_options
 from studies.pretrained.run import (
     ABLATIONS,
     ARMS,
-    FILES,
     PARTS,
     WARM_UPS,
     Drawing,
@@ -32,10 +32,11 @@ from studies.pretrained.run import (
     Training,
     left,
     main,
+    part_of,
     plan,
 )
 from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
-from studies.pretrained.tables import comparisons, read, tables
+from studies.pretrained.tables import best_rates, comparisons, read, tables
 from tests.tiny_model import make_model
 
 
@@ -58,13 +59,16 @@ def test_every_run_of_the_plan_is_trained_once_and_scored(tmp_path: Path) -> Non
         finish(tmp_path, job)
         done.append(job)
     trained = [job.name for job in done if isinstance(job, Training)]
-    arms = [f"{arm}-{part.rate}-{number}" for part in PARTS for number in part.warm_ups for arm in ARMS]
-    fewer = [f"{arm}-{part.rate}-{part.warm_ups[0]}" for part in PARTS for arm in ABLATIONS]
+    arms = [f"{arm}-{rate}-{start}" for one in PARTS for start in one.warm_ups for rate in one.rates for arm in ARMS]
+    fewer = [f"{arm}-{one.rates[0]}-{one.warm_ups[0]}" for one in PARTS for arm in ABLATIONS]
     assert sorted(trained) == sorted([*[f"warm-up-{number}" for number in WARM_UPS], *arms, *fewer])
     assert sorted(job.name for job in done) == sorted({job.name for job in plan()})
     scored = {job.answers.name for job in done if isinstance(job, Scoring)}
     assert scored == {job.name for job in done if isinstance(job, Drawing)}
-    assert scored >= {f"{name}.{file}" for name in trained for file in FILES}
+    files = {name: part_of(int(name.rpartition("-")[2])).files for name in trained}
+    assert scored == {f"{name}.{file}" for name in trained for file in files[name]} | {
+        f"warm-up-{number}.tuning" for number in WARM_UPS
+    }
 
 
 def test_nothing_is_drawn_from_a_model_that_was_not_saved(tmp_path: Path) -> None:
@@ -126,7 +130,7 @@ def test_answers_come_in_the_order_of_the_problems(
     drawn = draw(tmp_path, problems)
     assert [one.tokens for one in drawn] == [one.tokens for one in draw(tmp_path, problems)]
     assert all(0 < one.tokens <= TOKENS and 0 < one.entropy <= log(400) for one in drawn)
-    monkeypatch.setattr("studies.pretrained.score._sample", lambda policy, tokenizer, given: map(echo, given))
+    monkeypatch.setattr("studies.pretrained.score._sample", lambda sampler, tokenizer, given: map(echo, given))
     assert [one.text for one in draw(tmp_path, problems)] == [prompt for prompt in prompts for _ in range(SAMPLES)]
 
 
@@ -154,43 +158,81 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
         records_of(tmp_path, "grpo-3e-5-1", file, worse)
         records_of(tmp_path, "expert_iteration-3e-5-1", file, better)
         records_of(tmp_path, "grpo-3e-5-2", file, better)  # of a warm-up that the other arm does not have
-        records_of(tmp_path, "paper-1e-4-1", file, better)
-        records_of(tmp_path, "grpo-1e-4-1", file, better)
     records_of(tmp_path, "sft-3e-5-1", "same", worse)  # not yet scored on the other file
     scored = read(tmp_path)
     assert {(one.arm, one.rate, one.warm_up) for one in scored} >= {
         ("expert_iteration", "3e-5", 1),
         ("grpo", "3e-5", 2),
     }
-    found = {(one.rate, one.ours, one.other): one for one in comparisons(scored)}
-    expected = [("3e-5", "hardened", "expert_iteration"), ("3e-5", "hardened", "grpo"), ("1e-4", "paper", "grpo")]
-    assert list(found) == expected
-    grpo, imitation = found["3e-5", "hardened", "grpo"], found["3e-5", "hardened", "expert_iteration"]
-    assert (grpo.warm_ups, grpo.difference.problems) == (1, 40)
+    found = {(one.ours, one.other): one for one in comparisons(scored)}
+    assert list(found) == [("hardened 3e-5", "expert_iteration 3e-5"), ("hardened 3e-5", "grpo 3e-5")]
+    imitation, grpo = found.values()
+    assert (grpo.warm_ups, grpo.difference.problems) == ((1,), 40)
     assert grpo.difference.of.value == pytest.approx(0.6)
     assert grpo.corrected == 2 * grpo.difference.p < 0.001
     assert (imitation.difference.of.value, imitation.corrected) == (0, 1)
     *shown, last, gained = map(to_markdown, tables(scored))
     assert [text.splitlines()[0] for text in shown][:2] == ["**same, rules train**", "**longer, rules train**"]
     assert "| hardened | 3e-5 | 1 | 90.0 |" in shown[0]
-    assert "| 3e-5 | hardened | grpo | 1 | 60.0 " in last
+    assert "| 1 | hardened 3e-5 | grpo 3e-5 | 60.0 " in last
     assert "| hardened | 3e-5 | 1 | 60.0 " in gained
     assert "| 2 |" not in gained  # that warm-up has no scores
 
 
+def test_an_arm_is_tested_at_its_best_rate_on_other_problems(tmp_path: Path) -> None:
+    """Whatever the rates give on the problems of the test; of equal rates, the lower one."""
+    all_right, all_wrong = (1,) * SAMPLES * 4, (0,) * SAMPLES * 4
+    for run, tuning, held_out in (
+        ("hardened-3e-5-3", all_right, all_wrong),
+        ("hardened-1e-4-3", all_wrong, all_right),
+        ("sft-3e-5-3", all_wrong, all_wrong),
+        ("sft-1e-4-3", all_right, all_right),
+        ("grpo-3e-5-3", all_right, all_right),
+        ("grpo-1e-4-3", all_right, all_wrong),
+    ):
+        records_of(tmp_path, run, "tuning", tuning)
+        records_of(tmp_path, run, "held-out", held_out)
+    scored = read(tmp_path)
+    assert best_rates(PARTS[1], scored) == {"hardened": "3e-5", "sft": "1e-4", "grpo": "3e-5"}
+    found = [(one.ours, one.other, one.difference.of.value) for one in comparisons(scored)]
+    assert found == [("hardened 3e-5", "sft 1e-4", -1), ("hardened 3e-5", "grpo 3e-5", -1)]
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r" *\| *", line)[1:-1]
+
+
+def rows_after(lines: list[str], number: int) -> list[dict[str, str]]:
+    """The rows of the table whose head is this line, by the names of the columns."""
+    names = cells(lines[number])
+    shown = takewhile(lambda line: line.startswith("|"), lines[number + 2 :])  # a rule is below the head
+    return [dict(zip(names, cells(line), strict=True)) for line in shown]
+
+
 def test_the_page_follows_from_the_records() -> None:
-    """Each number of the page, and those of the table in ``experiments.md``."""
+    """Each number of the page, and those of the tables of scores and of comparisons in ``experiments.md``."""
     page = (DOCS / "experiments" / "pretrained.md").read_text(encoding="utf-8")
-    scored = read(DOCS / "experiments" / "pretrained")
-    assert page == "\n".join(map(to_markdown, tables(scored)))
-    shown = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    assert page == "\n".join(map(to_markdown, tables(read(DOCS / "experiments" / "pretrained"))))
+    page_lines = page.splitlines()
+    shown = (DOCS / "experiments.md").read_text(encoding="utf-8").splitlines()
     names = {"proof_r1, `hardened`": "hardened", "proof_r1, `paper`": "paper"}
-    rows = [re.split(r" *\| *", line)[1:-1] for line in shown.splitlines() if line.startswith("| ")]
-    first = next(number for number, row in enumerate(rows) if row[0] == "model, from warm-up 1") + 2  # and the rule
-    for name, *values in rows[first : first + 1 + len(ARMS)]:
-        arm = names.get(name, name).replace("_", r"\_")
-        rate = "" if arm == "warm-up" else PARTS[0].rate
-        *shares, entropy = values
-        line = next(line for line in page.splitlines() if line.startswith(f"| {arm} | {rate} | 1 | {shares[0]} | "))
-        assert line.startswith(f"| {arm} | {rate} | 1 | {' | '.join(shares)} | ")
-        assert line.endswith(f" | {entropy} |")
+    for warm_up, file in (("1", "same"), ("3", "held-out")):
+        first = next(number for number, line in enumerate(shown) if f"| model, from warm-up {warm_up} |" in line)
+        table = rows_after(page_lines, page_lines.index(f"**{file}, rules train**") + 2)
+        expected = {(row["model"], row["rate"]): row for row in table if row["warm-up"] == warm_up}
+        found = rows_after(shown, first)
+        assert len(found) >= 7
+        for row in found:
+            arm = row.pop(f"model, from warm-up {warm_up}")
+            one = expected[names.get(arm, arm).replace("_", r"\_"), row["rate"]]
+            assert row == {name: one[name] for name in row}
+    first = next(number for number, line in enumerate(shown) if line.startswith("| proof_r1 at 3e-5 |"))
+    unescaped = page.replace("\\", "").replace("-", "−")
+    compared = rows_after(shown, first)
+    assert len(compared) == 8
+    for row in compared:
+        ours, other = row["proof_r1 at 3e-5"].strip("`"), row["against"]
+        line = " | ".join(
+            [f"| 3 | {ours} 3e-5 | {other}", row["right and rule-verified (points)"], row["p, corrected"]]
+        )
+        assert line.replace("-", "−").replace("< ", "<") in unescaped

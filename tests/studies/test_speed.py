@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from trl.trainer import utils
 
+from studies.pretrained.graphs import WIDTH, Sampler, generate
 from studies.pretrained.speed import register, score_labels_only
 
 
@@ -86,3 +87,82 @@ def test_positions_without_a_label_change_no_gradient(monkeypatch: pytest.Monkey
     found = loss_and_gradient()
     torch.testing.assert_close(found, expected)
     assert rows == [3 * 8, 3 * 4 - 2]
+
+
+def padded() -> tuple[Tensor, Tensor]:
+    ids = torch.randint(3, 50, (3, 7))
+    mask = torch.ones_like(ids)
+    mask[0, :4] = mask[1, :1] = 0
+    return ids * mask, mask
+
+
+def sampler(model: Any, tokens: int, end: int) -> Sampler:
+    model.set_attn_implementation(register())
+    return Sampler(model, 3, tokens, end=end, padding=0)
+
+
+def test_sampled_tokens_have_the_entropies_of_one_pass() -> None:
+    """So cache, places and masks are right for every token; twice, as the second batch finds the first one's cache."""
+    model = tiny(2)
+    source = sampler(model, 20, end=-1)
+    for _ in range(2):
+        ids, mask = padded()
+        chosen, entropies = source.sample(ids, mask)
+        seen = torch.cat([mask, torch.ones_like(chosen)], 1)
+        places = (seen.cumsum(-1) - 1).clamp(min=0)
+        with torch.no_grad():
+            output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
+        expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1]).entropy()
+        torch.testing.assert_close(entropies, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_keys_and_values_may_have_two_types() -> None:
+    """As under autocast, where places make keys of float32 and values stay in bfloat16."""
+    model = tiny(2)
+    source = sampler(model, 8, end=-1)
+    ids, mask = padded()
+    with torch.autocast("cpu", torch.bfloat16):
+        chosen, entropies = source.sample(ids, mask)
+        seen = torch.cat([mask, torch.ones_like(chosen)], 1)
+        places = (seen.cumsum(-1) - 1).clamp(min=0)
+        with torch.no_grad():
+            output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
+    expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
+    torch.testing.assert_close(entropies, expected, atol=0.02, rtol=0.02)
+
+
+def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
+    """The first token of 30,000 answers to one prompt: each within five standard deviations."""
+    model, rows = tiny(2), 30_000
+    model.set_attn_implementation(register())
+    ids = torch.tensor([[5, 9, 31]]).expand(rows, 3)
+    torch.manual_seed(0)
+    chosen, _ = Sampler(model, rows, 1, end=-1, padding=0).sample(ids, torch.ones_like(ids))
+    with torch.no_grad():
+        expected = model(input_ids=ids[:1]).logits[0, -1].softmax(-1)
+    found = chosen[:, 0].bincount(minlength=50) / rows
+    assert ((found - expected).abs() < 5 * (expected * (1 - expected) / rows).sqrt()).all()
+
+
+def test_after_its_end_an_answer_has_padding_only() -> None:
+    torch.manual_seed(1)
+    chosen, _ = sampler(tiny(2), 40, end=7).sample(*padded())
+    for row in chosen.tolist():
+        if 7 in row:
+            assert set(row[row.index(7) + 1 :]) <= {0}
+    assert 7 in chosen
+
+
+def test_a_prompt_that_is_too_long_is_refused() -> None:
+    ids = torch.ones(3, WIDTH + 1, dtype=torch.long)
+    with pytest.raises(ValueError, match=r"raise graphs\.WIDTH"):
+        sampler(tiny(2), 2, end=7).sample(ids, ids)
+
+
+def test_trl_gets_prompts_with_their_answers() -> None:
+    model = tiny(2)
+    model.set_attn_implementation(register())
+    ids, mask = padded()
+    asked = GenerationConfig(max_new_tokens=5, pad_token_id=0)
+    found = [generate(model, ids, mask, asked) for _ in range(2)]
+    assert all(torch.equal(one[:, :7], ids) and one.shape == (3, 12) for one in found)
