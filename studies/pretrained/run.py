@@ -31,9 +31,9 @@ from studies.pretrained.score import Drawn, Record, draw, score
 from studies.pretrained.speed import register, replay_tokens, score_labels_only
 
 HERE = Path(__file__).parent
-WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250}
+WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250, 4: 250, 5: 250}
 """Updates of each, of 16 demonstrations."""
-SEEDS: Mapping[int, int] = {1: 1, 2: 2, 3: 1}
+SEEDS: Mapping[int, int] = {1: 1, 2: 2, 3: 1, 4: 2, 5: 3}
 """Of the runs that start from each warm-up, and of the warm-up."""
 
 
@@ -66,8 +66,9 @@ class Part:
 PARTS = (
     Part((1, 2), ("3e-5",), 30, 4, ("same", "longer"), ("words",)),
     Part((3,), ("3e-5", "1e-4"), 50, 8, ("held-out",), ("tuning", "longer", "words")),
+    Part((4, 5), ("3e-5",), 400, 8, ("held-out",), ("longer", "words")),
 )
-"""On a GPU, as far as its time allowed: more updates were planned for both."""
+"""On a GPU, as far as its time allowed: more updates were planned for the first two, and the third has not been run."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
@@ -77,7 +78,7 @@ ARMS: Mapping[str, Sequence[str]] = {
     "prosfi": ("--method", "prosfi"),
 }
 ABLATIONS: Mapping[str, Sequence[str]] = {name: ("--method", name) for name in ("no_closure", "no_verification")}
-"""For the first warm-up of a part."""
+"""For the first warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,23 @@ class Training:
     changes: tuple[str, ...]
     updates: int
 
+    @property
+    def warm_up(self) -> int:
+        """The number of the warm-up that it is, or starts from."""
+        return int(self.name.rpartition("-")[2])
+
+    @property
+    def learns_from_proofs(self) -> bool:
+        """Whether it learns from reference proofs, not from rollouts."""
+        return self.config == WARM_UP
+
     def ready(self, folder: Path) -> bool:
         """Whether the model that it starts from is there."""
-        return _log(folder, self.start).exists() if self.start else (folder / "model").exists()
+        return log_file(folder, self.start).exists() if self.start else (folder / "model").exists()
 
     def done(self, folder: Path) -> bool:
         """Whether its model was saved: the log of the run is written after it."""
-        return _log(folder, self.name).exists()
+        return log_file(folder, self.name).exists()
 
     def run(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one."""
@@ -119,7 +130,7 @@ class Training:
         last = ("--max_steps", str(self.updates))
         train(read_run(HERE / self.config, (*self.changes, *paths, *last, *_machine(self.config))))
         state = json.loads((output / f"checkpoint-{self.updates}" / "trainer_state.json").read_text())
-        _write(_log(folder, self.name), msgspec.json.encode(state["log_history"]))
+        write(log_file(folder, self.name), msgspec.json.encode(state["log_history"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +156,7 @@ class Drawing:
 
     def ready(self, folder: Path) -> bool:
         """Whether the model was saved."""
-        return _log(folder, self.start).exists()
+        return log_file(folder, self.start).exists()
 
     def done(self, folder: Path) -> bool:
         """Whether the answers are there."""
@@ -154,7 +165,7 @@ class Drawing:
     def run(self, folder: Path) -> None:
         """Sample the answers."""
         problems = list(read_problems(folder / "data" / f"{self.file}.jsonl").values())
-        _write(self.path(folder), msgspec.json.encode(draw(folder / self.start / "model", problems)))
+        write(self.path(folder), msgspec.json.encode(draw(folder / self.start / "model", problems)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +195,7 @@ class Scoring:
         """Write the record."""
         drawn = msgspec.json.decode(self.answers.path(folder).read_bytes(), type=list[Drawn])
         problems = folder / "data" / f"{self.answers.file}.jsonl"
-        _write(self.path(folder), msgspec.json.encode(score(self.answers.start, problems, drawn)))
+        write(self.path(folder), msgspec.json.encode(score(self.answers.start, problems, drawn)))
 
 
 Job: TypeAlias = Training | Drawing | Scoring
@@ -195,7 +206,8 @@ def read_records(path: Path) -> list[Record]:
     return msgspec.json.decode(path.read_bytes(), type=list[Record])
 
 
-def _log(folder: Path, run: str) -> Path:
+def log_file(folder: Path, run: str) -> Path:
+    """The file of the log of a run."""
     return folder / "records" / f"{run}.log.json"
 
 
@@ -209,11 +221,12 @@ def _machine(config: str) -> tuple[str, ...]:
     return ("--use_cpu", "true", "--save_steps", "10", *shared)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
+    """Write a file, which is whole or absent."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".new")
     beside.write_bytes(data)
-    beside.replace(path)  # a file is whole or absent
+    beside.replace(path)
 
 
 # -- what comes next --------------------------------------------------------------------------------------------------
@@ -229,11 +242,11 @@ def plan() -> list[Job]:
     ]
     for part in PARTS:
         runs += [_arm(arm, number, part, rate) for number in part.warm_ups for rate in part.rates for arm in ARMS]
-        runs += [_arm(arm, part.warm_ups[0], part, part.rates[0]) for arm in ABLATIONS]
+    runs += [_arm(arm, PARTS[0].warm_ups[0], PARTS[0], PARTS[0].rates[0]) for arm in ABLATIONS]
     tested: list[Job] = []
     others: list[Job] = []
     for run in runs:
-        part = part_of(int(run.name.rpartition("-")[2]))
+        part = part_of(run.warm_up)
         tested += [run, *[Drawing(run.name, file) for file in part.tested]]
         more = dict.fromkeys((*part.others, "tuning")) if run.start is None else part.others
         others += [Drawing(run.name, file) for file in more]
