@@ -73,7 +73,7 @@ class Sampler:
         """Answers to prompts that are padded at the left.
 
         Args:
-            ids: shape (rows, at most ``WIDTH``).
+            ids: shape (rows, 2 to ``WIDTH``).
             mask: 0 at padding, else 1; of the same shape.
 
         Returns:
@@ -95,8 +95,8 @@ class Sampler:
     def _begin(self, ids: Tensor, mask: Tensor) -> None:
         """Pass the prompts, and choose the first tokens."""
         width = ids.shape[1]
-        if width > WIDTH:
-            raise ValueError(f"a prompt has {width} tokens, more than {WIDTH}: raise graphs.WIDTH")
+        if not 1 < width <= WIDTH:
+            raise ValueError(f"prompts have 2 to {WIDTH} tokens, and these {width}; for longer ones raise graphs.WIDTH")
         self._slot.fill_(width)
         self._seen.zero_()
         self._seen[..., :width] = mask[:, None, None].bool()

@@ -153,9 +153,10 @@ def test_after_its_end_an_answer_has_padding_only() -> None:
     assert 7 in chosen
 
 
-def test_a_prompt_that_is_too_long_is_refused() -> None:
-    ids = torch.ones(3, WIDTH + 1, dtype=torch.long)
-    with pytest.raises(ValueError, match=r"raise graphs\.WIDTH"):
+@pytest.mark.parametrize("width", [1, WIDTH + 1])
+def test_a_prompt_that_does_not_fit_is_refused(width: int) -> None:
+    ids = torch.ones(3, width, dtype=torch.long)
+    with pytest.raises(ValueError, match=rf"2 to {WIDTH} tokens, and these {width};"):
         sampler(tiny(2), 2, end=7).sample(ids, ids)
 
 
