@@ -202,7 +202,7 @@ def _text(cell: Cell, style: Style, spreads: bool) -> str:
         case int():
             return str(cell)
         case float():
-            return _number(cell, style) if cell >= _LEAST else f"<{_LEAST}"
+            return f"<{_LEAST}" if style is Style.PROBABILITY and cell < _LEAST else _number(cell, style)
         case Estimate() if cell.is_defined:
             spread = f" ± {_number(cell.spread, style)}" if spreads and cell.spread is not None else ""
             ends = [_number(end, style) for end in cell.interval or ()]

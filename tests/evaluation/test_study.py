@@ -344,3 +344,10 @@ def test_pictures_are_drawn_whatever_the_names(results: dict[Key, Assessment], t
     assert any(path.stem.startswith("confusion-1-") for path in paths)
     for path in paths:
         assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"%PDF")
+
+
+def test_only_small_probabilities_are_shown_as_smaller() -> None:
+    """A share of nothing is 0.0 %, and one of 0.05 % is rounded like any other."""
+    columns = tuple([Column(style.name.lower(), style) for style in (Style.PROBABILITY, Style.PERCENT, Style.RATIO)])
+    shown = to_markdown(Table("t", columns, ((0.0, 0.0, 0.0), (0.0005, 0.0006, 0.0006)))).splitlines()[-2:]
+    assert shown == [r"| \<0.001 | 0.0 | 0.000 |", r"| \<0.001 | 0.1 | 0.001 |"]
