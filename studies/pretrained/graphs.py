@@ -19,7 +19,10 @@ CHECK = 16
 
 
 class _Cache:
-    """Keys and values in the form in which a model of ``transformers`` asks for them."""
+    """Keys and values in the form in which a model of ``transformers`` asks for them.
+
+    With its ``StaticCache``, prompts would attend to the whole room of the cache; here they attend to prompts alone.
+    """
 
     def __init__(self, room: int, slot: Tensor) -> None:
         self._room = room

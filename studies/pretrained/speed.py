@@ -72,7 +72,7 @@ def register() -> str:
 
 def replay_tokens() -> None:
     """Have models sample by ``graphs.generate``."""
-    setattr(LlamaForCausalLM, "generate", generate)  # noqa: B010
+    LlamaForCausalLM.generate = generate  # type: ignore[method-assign, assignment]
 
 
 def score_labels_only() -> None:

@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -32,8 +33,6 @@ STEP = 10
 KEPT = 3
 """Checkpoints of a run: arms differ by less than this many times ``STEP`` updates."""
 WEIGHTS = "model.safetensors"
-PAUSE = 0.5
-"""Seconds between two looks at the processes."""
 
 
 def main() -> None:
@@ -126,8 +125,10 @@ def _finish(folder: Path, tasks: Sequence[Task]) -> None:
 def _until(folder: Path, jobs: Iterable[Training], end: float) -> None:
     """Train until a time; what fails starts again."""
     running = {job.name: (job, _start(folder, (train_in_steps, job))) for job in jobs}
-    while time.monotonic() < end and any(process.is_alive() for _, process in running.values()):
-        time.sleep(PAUSE)
+    while (seconds := end - time.monotonic()) > 0 and (
+        alive := [process.sentinel for _, process in running.values() if process.is_alive()]
+    ):
+        wait(alive, seconds)
         for name, (job, process) in running.items():
             if process.exitcode:
                 _say(f"{name}: again")
@@ -158,7 +159,7 @@ def common(reached: Mapping[str, set[int]]) -> int:
     """The last update of which every run has a checkpoint.
 
     Raises:
-        SystemExit: there is none.
+        SystemExit: no update has a checkpoint in every run.
     """
     if not reached or not (shared := set.intersection(*reached.values())):
         raise SystemExit(f"no checkpoint that all arms have: {dict(reached)}")

@@ -11,8 +11,8 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from trl.trainer import utils
 
-from studies.pretrained.graphs import WIDTH, Sampler, generate
-from studies.pretrained.speed import register, score_labels_only
+from studies.pretrained.graphs import WIDTH, Sampler
+from studies.pretrained.speed import register, replay_tokens, score_labels_only
 
 
 def tiny(keys: int) -> Any:
@@ -160,10 +160,14 @@ def test_a_prompt_that_does_not_fit_is_refused(width: int) -> None:
         sampler(tiny(2), 2, end=7).sample(ids, ids)
 
 
-def test_trl_gets_prompts_with_their_answers() -> None:
+def test_trl_gets_prompts_with_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LlamaForCausalLM, "generate", LlamaForCausalLM.generate)  # restored after the test
+    replay_tokens()
     model = tiny(2)
     model.set_attn_implementation(register())
     ids, mask = padded()
     asked = GenerationConfig(max_new_tokens=5, pad_token_id=0)
-    found = [generate(model, ids, mask, asked) for _ in range(2)]
+    asks = {"input_ids": ids, "attention_mask": mask, "generation_config": asked}
+    found = [model.generate(**asks) for _ in range(2)]
     assert all(torch.equal(one[:, :7], ids) and one.shape == (3, 12) for one in found)
+    assert isinstance(model._sampler[1], Sampler)
