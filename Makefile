@@ -39,7 +39,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,lean,serve,train,docs,plots]'
+	$(PIP) install -e '.[test,solvers,kernel,lean,serve,train,docs]'
 	touch $@
 
 demo: setup

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from rich.console import Console
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -234,8 +235,6 @@ def table(rows: dict[str, list[Score]]) -> Table:
 
 def plot(curves: dict[str, dict[int, list[float]]], path: Path) -> None:
     """Right and rule-verified answers against sampled tokens."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
     for name, points in curves.items():

@@ -46,7 +46,6 @@ FILES = READING | {
 FOLDERS = {
     "certify": ("certify", *INPUTS, "--kernel", "none", "--out", "OUT"),
     "evaluate --csv": ("evaluate", *INPUTS, "--csv", "OUT"),
-    "evaluate --plots": ("evaluate", *INPUTS, "--plots", "OUT"),
 }
 
 

@@ -19,7 +19,6 @@ from proof_r1_formal.data.sources import stem
 from proof_r1_formal.evaluation.assessment import Assessment, Examined, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, Study, read_study
 from proof_r1_formal.evaluation.diagnosis import misnamed_record
-from proof_r1_formal.evaluation.figures import draw, require_matplotlib
 from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
@@ -90,7 +89,6 @@ def evaluate(
         ),
     ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Show spreads (±) and counts of zero, in any width.")] = False,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
     """Verify completions, and show metrics and errors.
 
@@ -102,9 +100,6 @@ def evaluate(
     common.check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
     if csv is not None:
         check_folder(csv)
-    if plots is not None:
-        require_matplotlib()
-        check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
         common.fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
@@ -143,8 +138,6 @@ def evaluate(
             write_output(path, to_csv(table).encode())
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
-    if plots is not None:
-        common.log(f"{common.count_of(len(draw(results, plots)), 'picture')} written to {plots}")
     common.finish(left_out, assessor.doubts)
 
 

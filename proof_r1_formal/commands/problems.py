@@ -22,9 +22,7 @@ from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, Proble
 from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.generate.problems import (
-    STEPS,
     Difficulty,
     ExhaustedError,
     GeneratorSettings,
@@ -32,7 +30,6 @@ from proof_r1_formal.generate.problems import (
     generate_problems,
 )
 from proof_r1_formal.generate.shape import structural_key
-from proof_r1_formal.generate.statistics import Statistics, comparison, share
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
@@ -134,7 +131,7 @@ def generate(
         last = int(problem.id.rpartition("/")[2])
 
     run_settings = (settings, n, with_proofs, evidence is not None)
-    statistics: dict[str, Statistics] = defaultdict(Statistics)
+    answered: Counter[str] = Counter()
     with ExitStack() as files:
         file = files.enter_context(LineFile.open(out, inputs=(), settings=run_settings, read=remember))
         beside = None
@@ -142,14 +139,13 @@ def generate(
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=run_settings))
         files.enter_context(common.resumable(file))
         if file.done:
-            common.log(f"resuming after {common.count_of(file.done, 'problem')}; the tables cover only the others")
+            common.log(f"resuming after {common.count_of(file.done, 'problem')}")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=common.engine(ray))
         try:
             for generated in common.with_progress(islice(drawn, todo), "generating", todo):
                 last = generated.index
-                for name in (generated.problem.difficulty, "all"):
-                    statistics[name].add(generated.problem)
+                answered[_label(generated.problem, generated.problem.answer)] += 1
                 if beside is not None and beside.done == file.done:  # an interrupted run may have been one line ahead
                     beside.append_line(encode_evidence(generated))
                 problem = generated.problem if with_proofs else replace(generated.problem, proofs=())
@@ -158,10 +154,9 @@ def generate(
             for unfinished in filter(None, (file, beside)):
                 unfinished.discard()
             common.fail(f"{out}: {error} (options --n, --steps, --distractors, --answers)")
-    for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
-        common.OUT.print(to_rich(table))
     dropped = common.count_of(last + 1 - start - todo, "duplicate was", "duplicates were")
-    common.log(f"{common.count_of(n, 'problem')} written to {out}; {dropped} dropped")
+    new = ", ".join([f"{count} {label}" for label, count in sorted(answered.items())]) or "none new"
+    common.log(f"{common.count_of(n, 'problem')} written to {out}: {new}; {dropped} dropped")
 
 
 def _range(option: str, text: str | None) -> tuple[int, int] | None:
@@ -222,7 +217,9 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     labels = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
         count, part = (total.total(), right) if label == "all" else (total[label], agree[label])
-        labels.add_row(Text(label), *map(_right, (f"{count}", f"{part}", share(part, count))))
+        labels.add_row(
+            Text(label), *map(_right, (f"{count}", f"{part}", f"{100 * part / count:.1f} %" if count else "–"))
+        )
     slips = common.new_table(
         "What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first"
     )

@@ -37,7 +37,7 @@ def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit
 def thoughts(problem: Problem, proof: Proof) -> str:
     """The proof in English, one paragraph per step; a premise is quoted at its first use.
 
-    A name that is unknown at that point, as in a near miss, becomes a question mark.
+    A name that is unknown at that point becomes a question mark.
     """
     quotes = {premise.id: f", “{premise.text}”" for premise in problem.premises if premise.text}
     formulas = {premise.id: show(premise.formula) for premise in problem.premises}

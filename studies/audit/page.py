@@ -1,4 +1,4 @@
-"""Writes the page of the audit and the pictures beside it: ``python -m studies.audit.page FOLDER_OF_DATA``.
+"""Writes the page of the audit: ``python -m studies.audit.page FOLDER_OF_DATA``.
 
 With ``--problems P.jsonl --completions C.jsonl … --out PAGE.md`` it writes the same page for other completions. The
 benchmark data take about eight minutes of CPU time.
@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,6 @@ from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_mar
 from proof_r1_formal.kernel.answer import Reason
 from proof_r1_formal.text.show import show
 from studies.audit.compare import RATES, Audit, Outcome, Said, compare
-from studies.audit.heatmap import heatmap
 from studies.audit.local_check import Fault
 from studies.bench.traces import Sample, traces_by_kind
 from studies.bench.verification import machine
@@ -62,10 +60,6 @@ FOOT = """## Reading it
 * yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* and counts
   as Other. An undecided action is not admitted, and actions that depend on it leave the denominators. So the rates of
   yices-smt2 measure the quantifier-free share of the data, not the quality of the proofs.
-
-## Pictures
-
-Each picture counts all actions, by the outcomes of one backend in the rows and of the other in the columns.
 """
 
 
@@ -173,17 +167,8 @@ def contradictions(audit: Audit) -> Iterator[str]:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-def pictures(audit: Audit) -> dict[str, str]:
-    """The heat map of each pair, by the name of its file."""
-    outcomes = [outcome.value for outcome in Outcome]
-    return {
-        f"{re.sub(r'[^A-Za-z0-9.]+', '-', '-'.join(pair)).strip('-')}.svg": heatmap(*pair, outcomes, counts)
-        for pair, counts in audit.pairs().items()
-    }
-
-
-def page(audit: Audit, about: str, missing: Sequence[str], folder: str) -> str:
-    """The page, with its pictures in ``folder`` beside it."""
+def page(audit: Audit, about: str, missing: Sequence[str]) -> str:
+    """The page."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     at = machine()
     where = f"On {at['cores']} cores, {gigabytes:.0f} GiB, {platform.system()}, Python {at['python']}; backends:\n"
@@ -192,20 +177,8 @@ def page(audit: Audit, about: str, missing: Sequence[str], folder: str) -> str:
     distinct = len(next(iter(audit.backends.values())).answers)
     checks, pairs, rates = map(to_markdown, (local_table(audit), pairs_table(audit), rates_table(audit)))
     listed = "".join(f"    {line}\n" for line in contradictions(audit)) or "No two backends contradict each other.\n"
-    drawn = "".join(f"![{name.removesuffix('.svg')}]({folder}/{name})\n" for name in pictures(audit))
     asked = f"The actions ask {distinct} distinct queries.\n"
-    return "\n".join(
-        [HEAD, about, where, "".join([*backends, *absent]), asked, checks, pairs, listed, rates, FOOT, drawn]
-    )
-
-
-def write(audit: Audit, out: Path, about: str = "", missing: Sequence[str] = ()) -> None:
-    """Write the page and, in the folder named like it, its pictures."""
-    folder = out.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures(audit).items():
-        (folder / name).write_text(picture, encoding="utf-8")
-    out.write_text(page(audit, about, missing, folder.name), encoding="utf-8")
+    return "\n".join([HEAD, about, where, "".join([*backends, *absent]), asked, checks, pairs, listed, rates, FOOT])
 
 
 def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -235,14 +208,15 @@ def main() -> None:
     try:
         if options.data is not None:
             audit = compare(benchmark(options.data), names, workers=options.workers)
-            write(audit, options.out or PAGE, BENCHMARK, missing)
+            text, out = page(audit, BENCHMARK, missing), options.out or PAGE
         elif options.problems and options.completions and options.out:
             audit = compare(own(options.problems, options.completions), names, workers=options.workers)
-            write(audit, options.out, "", missing)
+            text, out = page(audit, "", missing), options.out
         else:
             parser.error("give a folder of benchmark data, or --problems, --completions and --out")
     except ProofR1Error as error:
         parser.error(str(error))
+    out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

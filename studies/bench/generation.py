@@ -1,37 +1,129 @@
 """Compares generated problems with ProverQA: ``python -m studies.bench.generation FOLDER_OF_DATA``.
 
-Writes the tables and pictures in ``docs/generation/``; ``docs/generation.md`` shows them.
+Writes the tables of ``docs/generation/tables.md``; ``docs/generation.md`` speaks of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluation.tables import to_markdown
+from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN, Problem
+from proof_r1_formal.evaluation.tables import Column, Style, Table, to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import STEPS, Difficulty
-from proof_r1_formal.generate.statistics import Statistics, comparison
-from studies.bench.bars import bars
+from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
+from proof_r1_formal.kernel.transform import constants
+from proof_r1_formal.rules.schema import GOAL_BINDING
 
 SEED = 1
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 HEAD = f"""# Generated problems beside ProverQA
 
-`make generation DATA=FOLDER` writes this page and the pictures beside it. ProverQA: 300 problems of each difficulty;
+`make generation DATA=FOLDER` writes this page. ProverQA: 300 problems of each difficulty;
 steps, rules and skeletons are those of the 450 reference proofs that there are, none of them of an Uncertain problem.
 Ours: seed {SEED}, the default settings of each difficulty.
 """
 
-_Key = TypeVar("_Key", int, str)
+
+MOST_SHAPES = 24
+"""Maximum number of rows of the table of shapes; it shows the most frequent ones."""
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts over problems; filled by :meth:`add`.
+
+    Attributes:
+        problems: how many there are.
+        answers: id of the right option -> problems.
+        premises: number of premises -> problems.
+        steps: number of steps of the shortest reference proof, the terminal one left out -> problems that have one.
+        rules: steps of the reference proofs, the terminal ones left out, by rule.
+        patterns: premises by :func:`~proof_r1_formal.generate.shape.pattern`.
+        people: number of constants -> problems.
+        shallow: problems whose answer is Uncertain that are shallow (``is_shallow``).
+        skeletons: keys of the premises that a reference proof uses, with its goal.
+    """
+
+    problems: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
+    premises: Counter[int] = field(default_factory=Counter)
+    steps: Counter[int] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    patterns: Counter[str] = field(default_factory=Counter)
+    people: Counter[int] = field(default_factory=Counter)
+    shallow: int = 0
+    skeletons: set[bytes] = field(default_factory=set)
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem."""
+        self.problems += 1
+        self.answers[problem.answer or ""] += 1
+        self.premises[len(problem.premises)] += 1
+        self.patterns.update(pattern(premise.formula) for premise in problem.premises)
+        self.people[len({constant for formula in problem.formulas() for constant in constants(formula)})] += 1
+        if problem.answer == GOAL_UNCERTAIN:
+            self.shallow += is_shallow(problem)
+        if problem.proofs:
+            shortest = [step for step in min(problem.proofs, key=len) if step.rule != GOAL_BINDING]
+            self.steps[len(shortest)] += 1
+            self.rules.update(step.rule for step in shortest)
+            used = {dependency for step in shortest for dependency in step.dependencies}
+            goal = problem.options[0].formula
+            self.skeletons.add(structural_key(goal, [p.formula for p in problem.premises if p.id in used]))
+
+
+def comparison(sets: Mapping[str, Statistics]) -> tuple[Table, ...]:
+    """Tables of properties of the problems, of the rules of their proofs, and of the shapes of their premises."""
+    columns = (Column("", Style.TEXT), *[Column(name, Style.COUNT) for name in sets])
+
+    def row(name: str, cell: Callable[[Statistics], str]) -> tuple[str, ...]:
+        return (name, *[cell(one) for one in sets.values()])
+
+    def answered(label: str) -> tuple[str, ...]:
+        return row(f"answer {label}", lambda one: share(one.answers[THREE_WAY[label.lower()]], one.problems))
+
+    def shares(title: str, counts: Callable[[Statistics], Counter[str]]) -> Table:
+        """The shares of everything that is counted, the most frequent first."""
+
+        def counted(name: str) -> tuple[str, ...]:
+            return row(name, lambda one: share(counts(one)[name], counts(one).total()))
+
+        together: Counter[str] = sum(map(counts, sets.values()), Counter())
+        return Table(title, columns, tuple([counted(name) for name, _ in together.most_common(MOST_SHAPES)]))
+
+    properties = (
+        row("problems", lambda one: f"{one.problems}"),
+        *map(answered, (TRUE, FALSE, UNCERTAIN)),
+        row("premises, mean", lambda one: _mean(one.premises)),
+        row("people, mean", lambda one: _mean(one.people)),
+        row("steps of proofs, mean", lambda one: _mean(one.steps)),
+        row("different skeletons of proofs", lambda one: f"{len(one.skeletons)} of {one.steps.total()}"),
+        row("Uncertain, and nothing leads to the goal", lambda one: share(one.shallow, one.answers[GOAL_UNCERTAIN])),
+    )
+    return (
+        Table("Problems", columns, properties),
+        shares("Steps by rule, the terminal ones left out", lambda one: one.rules),
+        shares("Premises by shape", lambda one: one.patterns),
+    )
+
+
+def share(part: int, whole: int) -> str:
+    """A share in percent; a dash if the total is 0."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _mean(counts: Counter[int]) -> str:
+    total = counts.total()
+    return f"{sum(value * count for value, count in counts.items()) / total:.1f}" if total else "–"
 
 
 def theirs(folder: Path, difficulty: str) -> Statistics:
@@ -57,56 +149,8 @@ def counted(problems: Iterable[Problem]) -> Statistics:
     return statistics
 
 
-def pictures(sets: dict[str, Statistics]) -> dict[str, str]:
-    """Name of a file -> picture; the sets are those of :func:`main`."""
-    drawn = {}
-    for difficulty in DIFFICULTIES:
-        pair = (sets[f"{difficulty}, ProverQA"], sets[f"{difficulty}, ours"])
-        for what, title, counts in (
-            ("steps", "Steps of proofs", lambda one: one.steps),
-            ("premises", "Premises", lambda one: one.premises),
-        ):
-            rows = _by_number(pair, counts)
-            drawn[f"{what}-{difficulty}.svg"] = bars(f"{title}, {difficulty}", rows, ("ProverQA", "generated"))
-    everything = (
-        [sets[f"{difficulty}, ProverQA"] for difficulty in DIFFICULTIES],
-        [sets[f"{difficulty}, ours"] for difficulty in DIFFICULTIES],
-    )
-    for what, title, named in (
-        ("rules", "Steps by rule", lambda one: one.rules),
-        ("shapes", "Premises by shape", lambda one: one.patterns),
-    ):
-        first, second = (_mean_shares(side, named) for side in everything)
-        labels = sorted(first.keys() | second.keys(), key=lambda label: (-first[label], label))
-        rows = {label: (first[label], second[label]) for label in labels}
-        drawn[f"{what}.svg"] = bars(f"{title}, mean of the three difficulties", rows, ("ProverQA", "generated"))
-    return drawn
-
-
-def _by_number(
-    pair: tuple[Statistics, Statistics], counts: Callable[[Statistics], Counter[int]]
-) -> dict[str, tuple[float, float]]:
-    """The shares of every number from the least to the greatest."""
-    first, second = (_shares(counts(one)) for one in pair)
-    numbers = range(min(*first, *second), max(*first, *second) + 1)
-    return {f"{number}": (first[number], second[number]) for number in numbers}
-
-
-def _mean_shares(sets: list[Statistics], counts: Callable[[Statistics], Counter[str]]) -> Mapping[str, float]:
-    """The mean over sets of the share of each thing."""
-    mean: defaultdict[str, float] = defaultdict(float)
-    for one in sets:
-        for name, share in _shares(counts(one)).items():
-            mean[name] += share / len(sets)
-    return mean
-
-
-def _shares(counts: Counter[_Key]) -> Mapping[_Key, float]:
-    return defaultdict(float, {key: count / counts.total() for key, count in counts.items()})
-
-
 def main() -> None:
-    """Compare, and write tables and pictures."""
+    """Compare, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder of benchmark data")
     parser.add_argument("--count", type=int, default=1000, help="generated problems of each difficulty")
@@ -118,8 +162,6 @@ def main() -> None:
         sets[f"{difficulty}, ours"] = ours(difficulty, options.count)
         sys.stderr.write(f"{difficulty}: steps {STEPS[difficulty]}\n")
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures(sets).items():
-        (options.out / name).write_text(picture, encoding="utf-8")
     tables = "\n".join(map(to_markdown, comparison(sets)))
     (options.out / "tables.md").write_text(f"{HEAD}\n{tables}", encoding="utf-8")
 

@@ -26,10 +26,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from lark import Lark
-
-from proof_r1_formal import resources
-from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -41,13 +37,11 @@ from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Iff, Not
 from proof_r1_formal.proof.action import read_completion
-from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.text import parse
 from studies.bench.baselines import FreshZ3, Remembering, SharedZ3, SimpleZ3
 from studies.bench.cold import forget
 from studies.bench.kernel import certificates, kernel_evidence
-from studies.bench.traces import Sample, fourth_of_problems, generated, golden_proofs, reference_traces, rollouts
+from studies.bench.traces import Sample, fourth_of_problems, golden_proofs, reference_traces, rollouts
 
 Json = dict[str, Any]
 
@@ -271,106 +265,6 @@ def throughput(samples: list[Sample], rounds: int, solver: str = "embedded") -> 
     }
 
 
-def parsing(samples: list[Sample]) -> Json:
-    """Microseconds per distinct conclusion: its tokens alone, which no parser can do without, and all of parsing."""
-    texts = {a.conclusion for s in samples for a in read_completion(s.completion).actions if a.formula is not None}
-    conclusions = [text for text in texts if text is not None]
-    lexer = Lark(
-        (resources.resource("grammars") / "infix.lark").read_text(encoding="utf-8"), parser=None, lexer="basic"
-    )
-
-    def microseconds(read: Callable[[str], object]) -> float:
-        start = time.process_time()
-        for text in conclusions:
-            read(text)
-        return round(1e6 * (time.process_time() - start) / len(conclusions), 1)
-
-    forget()
-    return {
-        "distinct_conclusions": len(conclusions),
-        "tokens_us": microseconds(lambda text: list(lexer.lex(text))),
-        "parsing_us": microseconds(parse.parse_formula),
-        "again_us": microseconds(parse.parse_formula),
-    }
-
-
-def scaling() -> list[Json]:
-    """Traces per CPU second of generated traces, one size changed at a time."""
-    rows = []
-    sizes: dict[str, dict[int, Sample]] = {
-        "premises": {n: generated(premises=n) for n in (12, 48, 192, 768)},
-        "actions": {n: generated(actions=n) for n in (3, 12, 48, 192)},
-        "constants": {n: generated(constants=n) for n in (1, 4, 16, 64)},
-        "depth": {n: generated(depth=n) for n in (0, 4, 16, 64)},
-    }
-    for name, samples in sizes.items():
-        for value, sample in samples.items():
-            cold = []
-            for _ in range(5):
-                forget()
-                verifier = Verifier()
-                start = time.process_time()
-                first = verifier.verify(sample.problem, sample.completion)
-                cold.append(time.process_time() - start)
-            assert all(step.signal == 1.0 for step in first.actions)
-            spent, runs = 0.0, 0
-            while spent < 0.5:
-                start = time.process_time()
-                verifier.verify(sample.problem, sample.completion)
-                spent, runs = spent + time.process_time() - start, runs + 1
-            actions = len(first.actions)
-            rows.append(
-                {
-                    "changed": name,
-                    "value": value,
-                    "first_ms": round(1e3 * statistics.median(cold), 2),
-                    "again_traces_per_second": round(runs / spent),
-                    "again_us_per_action": round(1e6 * spent / runs / actions, 1),
-                }
-            )
-    return rows
-
-
-def workers(samples: list[Sample]) -> list[Json]:
-    """Wall-clock throughput with one and two processes."""
-    problems = {sample.problem.id: sample.problem for sample in samples}
-    completions = [Completion(problem_id=s.problem.id, completion=s.completion) for s in samples]
-    rows = []
-    for count in (1, 2):
-        forget()
-        start = time.perf_counter()
-        done = sum(1 for _ in verify_many(problems, completions, workers=count))
-        rows.append({"workers": count, "traces_per_second": round(done / (time.perf_counter() - start))})
-    return rows
-
-
-def memory(actions: int) -> list[Json]:
-    """Resident memory of a new process while ``actions`` actions stream through one verifier.
-
-    Every problem is new, and so is every name in it, so that nothing is met twice.
-    """
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_resident, args=(theirs, actions))
-    process.start()
-    theirs.close()
-    rows = [ours.recv() for _ in range(10)]
-    process.join()
-    return rows
-
-
-def _resident(connection: Connection[Json, None], actions: int) -> None:
-    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
-    verifier = Verifier()
-    done = 0
-    for mark in range(1, 11):
-        while done < mark * actions // 10:
-            sample = generated(names=f"t{done}_")
-            done += len(verifier.verify(sample.problem, sample.completion).actions)
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        connection.send({"actions": done, "mib": pages * os.sysconf("SC_PAGE_SIZE") >> 20})
-
-
 def machine() -> Json:
     """The machine of the measurement."""
     packages = ("proof-r1-formal", "z3-solver", "cvc5", "python-sat", "lark", "msgspec")
@@ -387,7 +281,6 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder of benchmark data")
     parser.add_argument("--out", type=Path, default=Path("docs/performance.json"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--actions", type=int, default=500_000, help="actions of the memory measurement")
     parser.add_argument("--only", help="only this measurement; the others stay as they are in the file")
     options = parser.parse_args()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)  # for all contestants, as `proof-r1 verify` does
@@ -404,10 +297,6 @@ def main() -> None:
         "throughput_reference_traces_on_z3": lambda: throughput(traces, 1, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups, options.rounds),
         "most_steps_of_a_reference_trace": lambda: max(Verifier().price(s.problem, s.completion) for s in traces),
-        "parsing": lambda: parsing(traces),
-        "scaling": scaling,
-        "workers": lambda: workers(groups),
-        "memory": lambda: memory(options.actions),
         "certificates": lambda: certificates(golden_proofs(options.data)),
         "kernel_evidence": lambda: kernel_evidence(groups),
     }

@@ -80,8 +80,7 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
     study = write_study(tmp_path, both='["one.jsonl", "two.jsonl"]', whole='"c.jsonl"', first='"one.jsonl"')
     files = [tmp_path / f"t.{name}" for name in ("json", "md", "tex")]
     formats = ("--json", str(files[0]), "--markdown", str(files[1]), "--latex", str(files[2]))
-    folders = ("--csv", str(tmp_path / "csv"), "--plots", str(tmp_path / "plots"))
-    result = run("evaluate", "--study", str(study), *formats, *folders)
+    result = run("evaluate", "--study", str(study), *formats, "--csv", str(tmp_path / "csv"))
     assert result.returncode == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
     as_json, markdown, latex = [path.read_text(encoding="utf-8") for path in files]
@@ -98,7 +97,6 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
         assert f"{title}: garden" in result.stdout
         assert f"{title.lower().replace(' ', '-')}-garden.csv" in names
         assert f"caption{{{title}: garden}}" in latex
-    assert (tmp_path / "plots" / "shares.pdf").exists()
 
 
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--diagnosis"])

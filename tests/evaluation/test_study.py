@@ -1,4 +1,4 @@
-"""Studies: reading them, systems side by side with what is best marked, pictures, and what is said of one system."""
+"""Studies: reading them, systems side by side with what is best marked, and what is said of one system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from proof_r1_formal.data.completions import Completion, Cost, read_completions
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, read_study
-from proof_r1_formal.evaluation.figures import answer_shares, draw, length_ratios, points, step_shares
 from proof_r1_formal.evaluation.measures import RATES, Estimate, Measure
 from proof_r1_formal.evaluation.metrics_tables import SCORES
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
@@ -311,39 +310,6 @@ def test_a_study_that_cannot_be_meant_is_refused(tmp_path: Path, change: tuple[s
     with pytest.raises(DataError) as error:
         read_study(path)
     assert told in str(error.value)
-
-
-# -- pictures ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_numbers_behind_the_pictures(results: dict[Key, Assessment]) -> None:
-    group = results[Key("garden", "small", "all")].metrics.overall
-    answers, steps = answer_shares(group), step_shares(group)
-    assert sum(answers.values()) == pytest.approx(100)
-    assert sum(steps.values()) == pytest.approx(100)
-    assert answers["wrong or none"] == pytest.approx(100 * (1 - group.scores[Measure.AVG].value))
-    by_rules = group.scores[Measure.RULE_VERIFIED].value
-    assert answers["right, every step an instance of its rule"] == pytest.approx(100 * by_rules)
-    rvr, accuracy = points(results)[Key("garden", "small", "first")]
-    assert (accuracy.value, rvr.value) == (1, 1)
-    assert length_ratios(results)[Key("garden", "small", "all")] == group.scores[Measure.LENGTH_RATIO].value
-
-
-def test_a_system_without_outputs_has_no_point(results: dict[Key, Assessment], tmp_path: Path) -> None:
-    silent = assessed([Completion(problem_id=name, completion="I do not know.") for name in PROBLEMS])
-    known, key = next(iter(results)), Key("garden", "small", "silent")
-    assert [rvr.value for rvr, _ in points({key: silent}).values()] == [0.0]  # as the paper defines
-    assert list(points({known: results[known], key: assessed([])})) == [known]
-    assert "accuracy-rvr" not in {path.stem for path in draw({key: assessed([])}, tmp_path)}
-
-
-def test_pictures_are_drawn_whatever_the_names(results: dict[Key, Assessment], tmp_path: Path) -> None:
-    hostile = {Key(f"{key.dataset} $x_{{$", "<b>\n$", f"{key.method} $\\frac{{$"): one for key, one in results.items()}
-    paths = draw(hostile, tmp_path / "pictures")
-    assert {path.stem for path in paths if path.suffix == ".png"} >= {"accuracy-rvr", "shares", "length-ratios"}
-    assert any(path.stem.startswith("confusion-1-") for path in paths)
-    for path in paths:
-        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"%PDF")
 
 
 def test_only_small_probabilities_are_shown_as_smaller() -> None:

@@ -16,11 +16,11 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import draw_problem
 from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
-from proof_r1_formal.generate.statistics import Statistics, comparison
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula
+from studies.bench.generation import Statistics, comparison
 from tests.builders import problem as built
 
 drawn = st.integers(0, 10**6).map(lambda index: draw_problem(GeneratorSettings(seed=13), index))

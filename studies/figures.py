@@ -1,27 +1,31 @@
-"""Pictures of assessments: accuracy against RVR, what stands behind answers and steps, lengths, and confused rules.
+"""The method's figures for a study: accuracy against RVR, shares of answers and steps, lengths, and confused rules.
 
-In: assessments by system and data set. Out: the numbers that are shown, and files. Drawing needs matplotlib, the extra
-``plots``, and only draws.
+``python -m studies.figures STUDY.toml FOLDER`` draws them as PNG and PDF. The study is a file of ``proof-r1 evaluate
+--study``. Requires matplotlib.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Collection, Mapping
-from importlib.util import find_spec
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evaluation.definition import Key
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure  # no pyplot: nothing global, no screen
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
+from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.evaluation.assessment import assess, examine_many
+from proof_r1_formal.evaluation.definition import Files, Key, Study, read_study
 from proof_r1_formal.evaluation.diagnosis import Diagnosis
 from proof_r1_formal.evaluation.measures import Estimate, Group, Measure, StepOutcome
 from proof_r1_formal.evaluation.study_tables import NO_RULE, Results, by_system, confusion_axes
 from proof_r1_formal.outputs import check_folder, output
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.rules.catalogue import catalogue
 
 FORMATS = ("png", "pdf")
 """Every picture is written for the screen and for a paper."""
@@ -78,6 +82,31 @@ def length_ratios(results: Results) -> dict[Key, float]:
     return {key: estimate.value for key, estimate in found.items() if estimate.denominator}
 
 
+def assessments(study: Study) -> Results:
+    """The assessment of each system on each data set.
+
+    Raises:
+        DataError: a file cannot be read, or has a line that is not a completion of a usable problem.
+    """
+    results = {}
+    for key, files in study.files().items():
+        dataset = study.datasets[key.dataset]
+        known = read_problems(dataset.problems, format=dataset.format)
+        examined = examine_many(known, _completions(files, known), settings=Settings(rules=dataset.rules))
+        results[key] = assess(known, examined, rules=catalogue(dataset.rules), seen=catalogue(study.seen))
+    return results
+
+
+def _completions(files: Files, known: Collection[str]) -> Iterator[Completion]:
+    for path in files:
+        for number, item in numbered_completions(path):
+            if isinstance(item, BadLine):
+                raise DataError(f"{path}, line {number}", item.problem)
+            if item.problem_id not in known:
+                raise DataError(f"{path}, line {number}", f"{item.problem_id!r} is not a usable problem")
+            yield item
+
+
 # -- drawing ----------------------------------------------------------------------------------------------------------
 
 
@@ -89,10 +118,8 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
         folder: where to; made if it is not there.
 
     Raises:
-        ProofR1Error: matplotlib is not installed.
         DataError: the folder cannot be written to.
     """
-    require_matplotlib()
     groups = {key: one.metrics.overall for key, one in results.items()}
     figures = {"shares": _shares(groups), "length-ratios": _ratios(length_ratios(results))}
     if shown := points(results):
@@ -111,19 +138,7 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def require_matplotlib() -> None:
-    """Say what is missing where nothing can be drawn.
-
-    Raises:
-        ProofR1Error: matplotlib is not installed.
-    """
-    if find_spec("matplotlib") is None:
-        raise ProofR1Error("pictures need matplotlib: pip install 'proof-r1-formal[plots]'")
-
-
 def _figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure  # no pyplot: nothing global, no screen
-
     return Figure(figsize=(width, height), dpi=120, layout="constrained")
 
 
@@ -209,3 +224,20 @@ def _confusion(system: str, diagnosis: Diagnosis) -> Figure:
 
 def _words(rule: str) -> str:
     return rule.replace("_", " ").lower()
+
+
+def main() -> None:
+    """Assess the systems of a study, and draw."""
+    parser = argparse.ArgumentParser(prog="python -m studies.figures", description=__doc__.split("\n")[0])
+    parser.add_argument("study", type=Path, help="TOML file of systems and data sets")
+    parser.add_argument("folder", type=Path, help="where the pictures go")
+    options = parser.parse_args()
+    try:
+        paths = draw(assessments(read_study(options.study)), options.folder)
+    except ProofR1Error as error:
+        parser.error(str(error))
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
+
+
+if __name__ == "__main__":
+    main()
