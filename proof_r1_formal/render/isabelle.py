@@ -18,12 +18,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
-from proof_r1_formal.render.notation import Around, Notation, infix, lisp, text_of
+from proof_r1_formal.render.notation import (
+    OWN_CONSTANT,
+    OWN_VARIABLE,
+    Around,
+    Notation,
+    infix,
+    lisp,
+    short_name,
+    text_of,
+)
 
 _CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",
@@ -32,19 +41,19 @@ _CONNECTIVES: dict[type[Connective], str] = {
     Implies: r"\<longrightarrow>",
     Iff: r"\<longleftrightarrow>",
 }
-_OWN_VARIABLE = re.compile(r"␣([0-9]+)")
-_OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
 _THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
+
+predicate_name = partial(mangle, prefix="p")
+"""The variables that are fixed for predicates."""
+function_name = partial(short_name, prefix="f", own=OWN_CONSTANT)
+"""The variables that are fixed for functions and constants."""
 
 
 # -- theories ---------------------------------------------------------------------------------------------------------
 
 
 def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
-    r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with a gate behind it.
-
-    The gate is an ML command that fails if the lemma depends on an oracle (as after ``sorry``) or the theory has an
-    axiom of its own, and that otherwise writes :func:`proved`.
+    r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with its :func:`gate`.
 
     Args:
         query: what to prove.
@@ -121,7 +130,9 @@ def theory(name: str, *parts: str, imports: str = "Main") -> str:
 
 
 def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
-    """The command that fails if the lemma depends on an oracle or the theory has an axiom of its own.
+    """The command that fails if the lemma depends on an oracle, as after ``sorry``, or the theory has its own axioms.
+
+    Otherwise it writes :func:`proved`.
 
     Args:
         name: of the theory that it stands in.
@@ -168,11 +179,10 @@ def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -
         types: the type of each sort; its type variable if there are none.
     """
     of = sort_name if types is None else types.__getitem__
-    predicates = {predicate_name(name): _type(of, sorts, "bool") for name, sorts in signature.predicates.items()}
-    functions = {
-        function_name(name): _type(of, type_.arguments, of(type_.result)) for name, type_ in signature.functions.items()
-    }
-    return predicates | functions
+    found = {predicate_name(name): [*map(of, sorts), "bool"] for name, sorts in signature.predicates.items()}
+    for name, type_ in signature.functions.items():
+        found[function_name(name)] = list(map(of, (*type_.arguments, type_.result)))
+    return {name: r" \<Rightarrow> ".join(places) for name, places in found.items()}
 
 
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
@@ -194,10 +204,6 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
 
 def _label(premises: Sequence[Formula]) -> dict[str, Formula]:
     return {f"d{number}": formula for number, formula in enumerate(premises, start=1)}
-
-
-def _type(of: Callable[[str], str], arguments: tuple[str, ...], result: str) -> str:
-    return r" \<Rightarrow> ".join((*map(of, arguments), result))
 
 
 def _clause(keyword: str, parts: Iterable[str]) -> str:
@@ -242,17 +248,6 @@ def binder(variable: Var) -> str:
     return f"{variable_name(variable)}::{sort_name(variable.sort)}"
 
 
-def predicate_name(name: str) -> str:
-    """The fixed variable of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The fixed variable of a function or constant."""
-    own = _OWN_CONSTANT.fullmatch(name)
-    return f"z{own[1]}" if own else mangle(name, "f")
-
-
 def sort_name(sort: str) -> str:
     """The type variable of a sort."""
     return f"'{mangle(sort, 's')}"
@@ -260,8 +255,7 @@ def sort_name(sort: str) -> str:
 
 def variable_name(variable: Var) -> str:
     """The bound variable: its name and its sort."""
-    own = _OWN_VARIABLE.fullmatch(variable.name)
-    return f"{f'z{own[1]}' if own else mangle(variable.name, 'v')}{sort_name(variable.sort)}"
+    return short_name(variable.name, "v", OWN_VARIABLE) + sort_name(variable.sort)
 
 
 def _notation(type_: Callable[[str], str]) -> Notation:

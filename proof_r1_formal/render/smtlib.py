@@ -14,7 +14,7 @@ predicates and equality are all that the formulas have), so ``ALL`` is never ask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.kernel.signature import Signature, mangle
@@ -25,6 +25,9 @@ from proof_r1_formal.render.notation import Notation, lisp, text_of
 Logic: TypeAlias = Literal["QF_UF", "UF"]
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "and", Or: "or", Xor: "xor", Implies: "=>", Iff: "="}
+
+predicate_name, function_name, sort_name = (partial(mangle, prefix=prefix) for prefix in "pfs")
+"""The symbols of predicates, of functions and constants, and of sorts, from their names."""
 
 
 def logic_of(formulas: Sequence[Formula]) -> Logic:
@@ -86,21 +89,6 @@ def term(formula: Formula) -> str:
     '(xor p_rains (exists ((v_x.s_Entity s_Entity)) (= v_x.s_Entity f_tom)))'
     """
     return text_of(formula, _NOTATION)
-
-
-def predicate_name(name: str) -> str:
-    """The symbol of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The symbol of a function or constant."""
-    return mangle(name, "f")
-
-
-def sort_name(sort: str) -> str:
-    """The symbol of a sort."""
-    return mangle(sort, "s")
 
 
 def variable_name(variable: Var) -> str:
