@@ -92,10 +92,6 @@ def compare(traced: Iterable[TracedStatement], manifest: Manifest) -> tuple[Flaw
     Every theorem of the manifest must be traced once, in a file of ours, with its name in its statement, and may name
     only what is ours or Lean's own.
 
-    Args:
-        traced: the theorems of the theory.
-        manifest: which theorems there should be.
-
     >>> from proof_r1_formal.rules.manifest import Entry
     >>> manifest = Manifest("Lean 4", "", {"mp": Entry("", "mp")})
     >>> compare([], manifest)
@@ -163,10 +159,7 @@ def stage(theory: Path, scratch: Path) -> Path:
 
     Args:
         theory: the folder with ``ProofR1.lean`` and ``ProofR1/``; what else is in it stays out.
-        scratch: where the repository goes.
-
-    Returns:
-        Its folder; the same theory gives the same commit.
+        scratch: where the folder of the repository, which is returned, goes; the same theory gives the same commit.
     """
     root = scratch / REPOSITORY
     for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).rglob("*.lean"))):

@@ -65,10 +65,7 @@ def write_session(folder: Path, session: str, theories: Mapping[str, str]) -> No
 
 
 class IsabelleKernel:
-    """An Isabelle that can be called.
-
-    Args:
-        program: path of ``isabelle``.
+    """An Isabelle that can be called, by the path of its program.
 
     Raises:
         SolverError: it does not say its version.

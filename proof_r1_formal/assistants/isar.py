@@ -87,25 +87,13 @@ class _IsarWriter(ProofWriter[list[str]]):
     """Writes the proof of one step. Its texts are facts, or the lines of structured proofs."""
 
     def reason(self, proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula) -> _Reason:
-        """Why the conclusion holds.
-
-        Args:
-            proof: as the checker accepts it.
-            premises: each with the fact that says it.
-            conclusion: what the proof proves.
-        """
+        """Why the conclusion of a proof that the checker accepts holds; each premise has the fact that says it."""
         lines, reason = self._block(self.premises(premises), proof, conclusion)
         lines = [*[_fix(constant, sort) for constant, sort in self.loose], *lines]
         return _structure("-", lines, conclusion, reason) if lines else reason
 
     def _block(self, known: Sequence[Known], block: Block, goal: Formula) -> tuple[list[str], _Reason]:
-        """The lines of a block before its goal, and why that holds after them.
-
-        Args:
-            known: what holds outside, numbered.
-            block: its lines.
-            goal: what it shows.
-        """
+        """The lines of a block before its goal, and why that holds after them; what is known holds outside."""
         if not block:
             raise ProofError("there are no lines")
         known = list(known)

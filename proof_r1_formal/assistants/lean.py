@@ -66,13 +66,9 @@ class LeanTheorem(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The judgement of the kernel on a theorem.
+    """The judgement of the kernel on a theorem: the reason of a rejection, or the axioms of the proof.
 
-    Attributes:
-        accepted: whether the kernel accepts the theorem.
-        reason: of a rejection; else empty.
-        axioms: of the proof.
-        line: of the error in the theorem's text, counted from 0, if Lean named one.
+    The line is that of the error in the theorem's text, counted from 0, if Lean named one.
     """
 
     accepted: bool

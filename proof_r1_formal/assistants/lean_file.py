@@ -80,14 +80,8 @@ def lean_file(
 ) -> str:
     """A Lean file that states and proves a certificate's theorems, in a namespace of their own.
 
-    Beside each premise, a comment has its sentence and its formula as the problem has them.
-
-    Args:
-        certificate: of an answer to the problem.
-        problem: whose premises the comments quote.
-        sample: number of the answer.
-        style: of the theorems.
-        standalone: whether the file contains the theory; else it imports it.
+    Beside each premise, a comment has its sentence and its formula as the problem has them. The sample is the number of
+    the answer to the problem. A standalone file contains the theory, which others import.
     """
     name = file_stem(problem.id, sample)
     theorems = certificate.theorems(style)

@@ -58,27 +58,15 @@ def lean_term(
 
 
 class _LeanWriter(ProofWriter[str]):
-    """Writes blocks as terms.
-
-    Args:
-        signature: see :class:`ProofWriter`.
-        uses: of a line's number; a number that several blocks give counts for all of them.
-        indent: of the lines of the next block.
-    """
+    """Writes blocks as terms."""
 
     def __init__(self, signature: Signature, uses: Mapping[int, int], indent: int) -> None:
         super().__init__(signature)
-        self._uses = uses
-        self._indent = indent
+        self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
+        self._indent = indent  # of the lines of the next block
 
     def block(self, known: Sequence[Known], block: Block, goal: Formula) -> str:
-        """The lines of a block as ``have``, and a term of the goal's type after them.
-
-        Args:
-            known: what holds outside, numbered.
-            block: its lines.
-            goal: what it shows.
-        """
+        """The lines of a block as ``have``, and a term of the goal's type after them; what is known holds outside."""
         if not block:
             raise ProofError("there are no lines")
         known = list(known)

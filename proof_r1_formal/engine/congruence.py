@@ -41,14 +41,11 @@ class Congruence:
         if first is second:
             return False
         self._parent[first] = second
-        link: tuple[Term, Eq | None] | None = (other, equation)
-        while link is not None:  # turn the links from ``one`` to the end of its tree round
-            following = self._link.get(one)
-            self._link[one] = link
-            if following is not None:
-                one, link = following[0], (one, following[1])
-            else:
-                link = None
+        to = other
+        while (following := self._link.get(one)) is not None:  # turn the links to the end of its tree round
+            self._link[one] = to, equation
+            to, (one, equation) = one, following
+        self._link[one] = to, equation
         return True
 
     def close(self) -> None:
@@ -111,6 +108,11 @@ def orient(equation: Eq) -> tuple[Term, Term]:
     return smaller, larger
 
 
+def arguments_of(atom: Atom | Eq) -> tuple[Term, ...]:
+    """The arguments of an atom, or the sides of an equation."""
+    return atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+
+
 @lru_cache(maxsize=_SIMPLIFIED)
 def simplify(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
     """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
@@ -119,7 +121,7 @@ def simplify(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
     equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
     """
     new, old = orient(equation)
-    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+    arguments = arguments_of(atom)
     found: list[Atom | Eq] = []
     for index, argument in enumerate(arguments):
         changed = _in_term(argument, old, new)

@@ -60,8 +60,7 @@ class Expansion:
     """The instances up to a level, which :meth:`grow` makes higher.
 
     Args:
-        premises, conclusion: closed formulas.
-        signature: theirs.
+        premises, conclusion, signature: closed formulas, and their symbols.
         budget: counts the formulas that are looked at.
 
     Attributes:
@@ -157,9 +156,7 @@ class Expansion:
     def _ground(self, what: Signed, cost: int) -> Formula:
         """A ground formula in place of a closed one, which it follows from if witnesses are what their formulas say.
 
-        Args:
-            what: the formula with its value.
-            cost: of the instance that it is a part of; -1 if it is a part of a root.
+        The cost is that of the instance that it is a part of; -1 in a root.
         """
         self._spend()
         formula, sign = what.formula, what.sign

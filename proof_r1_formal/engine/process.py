@@ -183,14 +183,9 @@ def start_program(
 def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) -> bytes:
     """The standard output of a program that :func:`start_program` started; it and its process group are then killed.
 
-    Args:
-        process: the program.
-        seconds: that it may still take.
-        most: bytes that it may write.
-
     Raises:
-        TimeoutError: it has not ended after that time.
-        ProgramError: it wrote more than that, or ended with another status than 0.
+        TimeoutError: it has not ended after the seconds.
+        ProgramError: it wrote more than ``most`` bytes, or ended with another status than 0.
     """
     deadline = time.monotonic() + seconds
     with process:
@@ -210,16 +205,10 @@ def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) ->
 
 
 def read(stream: IO[bytes], deadline: float, most: int, *, until: bytes | None = None) -> bytes:
-    """All that is written before the stream closes, or a little over ``most`` bytes of it.
-
-    Args:
-        stream: of a process.
-        deadline: on the clock ``time.monotonic``.
-        most: bytes that are wanted.
-        until: what ends the reading, too; more may follow it in what is read.
+    """All that is written before the stream closes, or up to ``until`` and a little further, or over ``most`` bytes.
 
     Raises:
-        TimeoutError: none of these ends comes before the deadline.
+        TimeoutError: none of these ends comes before the deadline, on the clock ``time.monotonic``.
     """
     output = bytearray()
     with selectors.DefaultSelector() as selector:

@@ -107,12 +107,7 @@ class Spines:
         return self._elements[number][None]
 
     def of_kind(self, kind: type[Formula] | None, numbers: range) -> Iterator[tuple[int, Sequence[Element]]]:
-        """The elements that are formulas of a kind (None: of any), with the numbers of the formulas that have some.
-
-        Args:
-            kind: a class of formulas.
-            numbers: of the formulas that are asked about, consecutive.
-        """
+        """The elements that are formulas of a kind (None: of any), by those of the numbers whose formulas have some."""
         having = self._having[kind]
         for number in having[bisect_left(having, numbers.start) : bisect_left(having, numbers.stop)]:
             yield number, self._elements[number][kind]
@@ -160,11 +155,7 @@ class Schemata:
     def parting(self, number: int, known: Spines, terms: Terms, spend: Callable[[], None]) -> Iterator[Opening]:
         """The openings with a known formula among those in which their principal premises are anchored.
 
-        Args:
-            number: of that formula; those of the others are smaller.
-            known: the spines.
-            terms: what variables may stand for.
-            spend: called for each element that is tried.
+        The numbers of the others are smaller. ``spend`` is called for each element that is tried.
         """
 
         def anchored(patterns: tuple[Formula, ...], place: int, so_far: _Anchored) -> Iterator[_Anchored]:

@@ -36,13 +36,10 @@ def logic_of(formulas: Sequence[Formula]) -> Logic:
     return "UF" if quantified else "QF_UF"
 
 
-def script(formulas: Sequence[Formula], *, get_model: bool = False, names: Sequence[str] = ()) -> str:
-    """The script that declares the symbols of the formulas, asserts each, and asks for satisfiability.
+def script(formulas: Sequence[Formula], *, names: Sequence[str] = ()) -> str:
+    """The script that declares the symbols of closed formulas, asserts each, and asks for satisfiability.
 
-    Args:
-        formulas: closed formulas.
-        get_model: also ask for a model after ``check-sat``.
-        names: of the formulas; with them, the script asks for an unsatisfiable core after ``check-sat``.
+    With names of the formulas, the script asks for an unsatisfiable core after ``check-sat``.
 
     Raises:
         SignatureError: the formulas use a symbol in two ways.
@@ -58,14 +55,13 @@ def script(formulas: Sequence[Formula], *, get_model: bool = False, names: Seque
     (assert (not (p_tame f_tom)))
     (check-sat)
     """
-    wanted = [word for word, is_wanted in (("model", get_model), ("unsat-core", names)) if is_wanted]
-    lines = [f"(set-option :produce-{word}s true)" for word in wanted]
-    lines.append(f"(set-logic {logic_of(formulas)})")
-    lines.extend(declarations(Signature.infer(formulas)))
     terms = [term(formula) for formula in formulas]
+    option, request = [], []
     if names:
         terms = [f"(! {each} :named {name})" for each, name in zip(terms, names, strict=True)]
-    lines += [*[f"(assert {each})" for each in terms], "(check-sat)", *[f"(get-{word})" for word in wanted]]
+        option, request = ["(set-option :produce-unsat-cores true)"], ["(get-unsat-core)"]
+    lines = [*option, f"(set-logic {logic_of(formulas)})", *declarations(Signature.infer(formulas))]
+    lines += [*[f"(assert {each})" for each in terms], "(check-sat)", *request]
     return "\n".join(lines) + "\n"
 
 

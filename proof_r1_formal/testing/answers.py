@@ -57,13 +57,7 @@ class AnswerFindings(Findings):
 
 @dataclass(frozen=True)
 class AnswerHarness(Search[AnswerFindings]):
-    """Settings of the search.
-
-    Attributes:
-        rules: the catalogue.
-        solver: name of the solver that the verifier uses.
-        seed: of all random choices.
-    """
+    """Settings of the search: the catalogue, the name of the verifier's solver, the seed of all random choices."""
 
     size: ClassVar[int] = 100
     rules: Catalogue

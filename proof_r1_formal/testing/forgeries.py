@@ -78,11 +78,7 @@ class Forgery(NamedTuple):
 
 
 class Forger(HostileFormulas):
-    """Draws forgeries.
-
-    Args:
-        source: of random numbers.
-    """
+    """Draws forgeries."""
 
     def __init__(self, source: Random) -> None:
         super().__init__(source)

@@ -92,12 +92,7 @@ class Vocabulary:
 
 
 class Formulas:
-    """Draws terms and formulas.
-
-    Args:
-        source: of choices.
-        vocabulary: may be exchanged between two formulas.
-    """
+    """Draws terms and formulas; the vocabulary may be exchanged between two of them."""
 
     compounds: tuple[str, ...] = ("not", "quantified", "quantified", "binary", "binary", "binary")
     """Kinds of formulas with parts, each as often as it is here."""
