@@ -27,16 +27,6 @@ class DecodingError(ProofR1Error):
     """A model or a tokenizer that cannot be used here, or what is missing."""
 
 
-def require_llguidance() -> None:
-    """Make sure that what masks tokens is installed.
-
-    Raises:
-        DecodingError: it is not.
-    """
-    if find_spec("llguidance") is None:
-        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
-
-
 def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
     """The source of masks.
 
@@ -47,7 +37,8 @@ def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
     Raises:
         DecodingError: ``llguidance`` is not installed, does not know the tokenizer, or reads another text from tokens.
     """
-    require_llguidance()
+    if find_spec("llguidance") is None:
+        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
     import llguidance.hf
 
     try:

@@ -46,14 +46,12 @@ Terms: TypeAlias = Mapping[str, tuple[Term, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A step with the formulas that it still requires.
+    """A step by a rule, with the formulas that it still requires.
 
     Attributes:
-        rule: which it names.
         principal: numbers of the known formulas in which its principal premises are anchored.
         needs: what its other dependencies must entail.
         own: what must be among its other dependencies, each by itself; a conjunction may be there in parts.
-        conclusion: what it concludes.
         said: what must be in the spine of one of its other dependencies.
     """
 
@@ -72,10 +70,8 @@ def elements(formula: Formula, terms: Terms) -> tuple[Element, ...]:
     while frontier and len(found) < MAX_ELEMENTS:
         grown: list[Element] = []
         for element in frontier:
-            parts = [
-                Element(part, element.antecedents)
-                for part in spine_parts(element.formula, lambda sort: terms.get(sort, ()))
-            ]
+            found_parts = spine_parts(element.formula, lambda sort: terms.get(sort, ()))
+            parts = [Element(part, element.antecedents) for part in found_parts]
             if isinstance(element.formula, Implies):
                 parts.append(Element(element.formula.right, (*element.antecedents, element.formula.left)))
             for part in parts:
@@ -143,9 +139,7 @@ class Schemata:
                         yield Opening(rule, (), (), (*principal, *minor), wanted)
                     elif Condition.STATED in schema.conditions:  # in parts, but a disjunction only as it is
                         parts = [part for formula in minor for part in conjunctive_parts(formula)]
-                        whole = [
-                            part for part in parts if isinstance(part, Or | Implies | Not) and len(cases(part)) > 1
-                        ]
+                        whole = [p for p in parts if isinstance(p, Or | Implies | Not) and len(cases(p)) > 1]
                         needs = tuple([part for part in parts if part not in whole])
                         yield Opening(rule, (), needs, principal, wanted, said=tuple(whole))
                         yield Opening(rule, (), (), (*principal, *minor), wanted)

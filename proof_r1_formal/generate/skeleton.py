@@ -31,7 +31,6 @@ class Node:
     """A formula of an intended proof.
 
     Attributes:
-        formula: of the node.
         rule: the rule of the step that concludes it; empty for a premise.
         below: the dependencies of the step.
         principal: whether it is the principal premise of the step above it.
@@ -181,9 +180,13 @@ class Distractors:
         kinds = [kind for kind in _KINDS if kind != "other" or self._others]
         for _ in range(3 * count):
             (kind,) = self._source.choices(kinds, [_KINDS[each] for each in kinds])
-            drawn = (
-                self._of_others() if kind == "other" else self._branch() if kind == "branch" else [self._grower.fact()]
-            )
+            match kind:
+                case "other":
+                    drawn = self._of_others()
+                case "branch":
+                    drawn = self._branch()
+                case _:
+                    drawn = [self._grower.fact()]
             found.update(dict.fromkeys(formula for formula in drawn if formula not in taken))
             if len(found) >= count:
                 break

@@ -146,17 +146,18 @@ class Generator(Formulas):
         other = self.formula(source.randint(1, 2))
         match source.randrange(5):
             case 0:
-                dependencies[place] = And(premise, other)
+                whole: Formula = And(premise, other)
             case 1:
-                dependencies[place] = And(other, premise)
+                whole = And(other, premise)
             case 2:
-                dependencies[place] = Not(Not(premise))
+                whole = Not(Not(premise))
             case 3:
                 variable = Var("g", ENTITY)
-                dependencies[place] = ForAll(variable, And(premise, self.formula(source.randint(1, 2), (variable,))))
+                whole = ForAll(variable, And(premise, self.formula(source.randint(1, 2), (variable,))))
             case _:
-                dependencies[place] = Implies(other, premise)
+                whole = Implies(other, premise)
                 dependencies.append(other)
+        dependencies[place] = whole
 
     def changed(self, formula: Formula) -> Formula:
         """The formula with a connective, a quantifier or a sign changed somewhere."""

@@ -44,9 +44,6 @@ from proof_r1_formal.text.names import (
     latin,
     look,
     placeholder,
-    same_letters,
-    same_look,
-    textbook_atom,
     unclear_symbol,
     unquote,
     unused,
@@ -95,12 +92,14 @@ class Resolver:
             if variables is not None and re.fullmatch(variables, name):
                 raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
             if variables is None and look(name) in looks:
-                self._refuse(token, same_look(name, looks[look(name)]))
+                meant = f"{name!r} may be the variable {looks[look(name)]!r}, which it looks like, or another name"
+                self._refuse(token, f"{meant}; write the variable, or '\"{name}\"'")
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
             for name, token in self._foreign.items():
                 if (other := latin(name)) != name and other in names:
-                    self._refuse(token, same_letters(name, other))
+                    meant = f"{name!r} may be {other!r}, which looks the same in other letters, or another name"
+                    self._refuse(token, f"{meant}, written '\"{name}\"'")
         return formula
 
     def _refuse(self, token: Token, problem: str | None) -> None:
@@ -123,7 +122,8 @@ class Resolver:
                     name[0], tuple([self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)])
                 )
             if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
-                self._refuse(parts[0], textbook_atom(name))
+                applied = f"{name[0]}({', '.join(name[1:])})"
+                self._refuse(parts[0], f"{name!r} may be '{applied}' or a proposition, written '\"{name}\"'")
             return Atom(name, arguments)
         if rule == "implies" and len(parts) > 2:
             self.chain = _start(parts[2])
@@ -176,14 +176,12 @@ class Resolver:
 
     def _require_clear_variables(self, head: Token, binder: Binder) -> None:
         """Refuse ``∃!x y``, and ``∀x, y:Person``, whose sort may be that of both."""
+        shown = repr(str(head))
         if binder.single and len(binder.variables) > 1:
-            problem = f"{str(head)!r} may be about each variable or about all at once; write a quantifier for each"
-            self._refuse(head, problem)
+            self._refuse(head, f"{shown} may be about each variable or about all at once; write a quantifier for each")
         if binder.shares:
             first, *_, last = binder.written
-            problem = (
-                f"the sort in {str(head)!r} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
-            )
+            problem = f"the sort in {shown} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
             self._refuse(head, problem)
 
     def _refuse_unused(self, head: Token, name: str, body: Formula) -> None:

@@ -88,19 +88,8 @@ SYMBOLS: Final[Mapping[type[Formula], str]] = {
     Exists: "∃",
 }
 """The usual symbol of each kind of formula; an atom has none."""
-_ASCII: Final[Mapping[type[Formula], str]] = {
-    Top: "true",
-    Bottom: "false",
-    Eq: "=",
-    Not: "~",
-    And: "&",
-    Or: "|",
-    Xor: "xor",
-    Implies: "->",
-    Iff: "<->",
-    ForAll: "all ",
-    Exists: "exists ",
-}
+_ASCII_TEXTS: Final = ("true", "false", "=", "~", "&", "|", "xor", "->", "<->", "all ", "exists ")
+_ASCII: Final[Mapping[type[Formula], str]] = dict(zip(SYMBOLS, _ASCII_TEXTS, strict=True))
 _INFIX: Final = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
 _PREFIX_WORDS: Final[dict[type, str]] = {
     **_ASCII, Not: "not", And: "and", Or: "or", ForAll: "forall", Exists: "exists",
@@ -298,13 +287,7 @@ def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
 
 
 def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, frozenset[str]], str]) -> Formula:
-    """The formula with other bound variables.
-
-    Args:
-        formula: whose variables get other names.
-        taken: the names that none of them gets.
-        name: the new name of a variable, from the old one and the names that are taken at its quantifier.
-    """
+    """The formula with other bound variables, named by their old names and those that are taken at the quantifier."""
     match formula:
         case Not(body):
             return Not(rename_bound(body, taken, name))
