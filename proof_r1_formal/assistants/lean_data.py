@@ -56,12 +56,9 @@ from proof_r1_formal.kernel.transform import subformulas
 
 
 class Numbers:
-    """The numbers of the symbols and sorts of a claim, and of the constants that its proofs bring in.
+    """The numbers of the symbols and sorts of a claim, or of all of a trace, and of the constants that proofs bring in.
 
     A function counts as another one where it names its sort, as ``kernel.checker`` tells the two apart.
-
-    Args:
-        formulas: of the claim, or of all claims of a trace.
 
     Attributes:
         many_sorted: whether the claim has another sort than the default one.

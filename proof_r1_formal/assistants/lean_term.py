@@ -158,8 +158,9 @@ class _LeanWriter(ProofWriter[str]):
         theorem, substitution = line.theorem, line.substitution
         names = lean.pattern_variables(theorem.premises, theorem.conclusion)
         values = {name: self.argument(substitution[name]) for name in names}
-        if not is_own(theorem):
-            arguments = [f"({name} := {values[name]})" for name in names if name not in _propositions(theorem)]
+        if not is_own(theorem):  # Lean finds the propositions from the premises that they stand in
+            uses = [use for part in theorem.premises for use in symbols(part).uses]
+            arguments = [f"({name} := {values[name]})" for name in names if (name, ("predicate", 0)) not in uses]
             return self.lemma(theorem.name, *arguments, *given)
         # It stands before the proof, and is applied to all that its statement binds, in that order.
         signature = Signature.infer((*theorem.premises, theorem.conclusion))
@@ -175,12 +176,6 @@ class _LeanWriter(ProofWriter[str]):
     def function(self, variables: Sequence[Var], body: Formula) -> str:
         bound = [f"({lean.variable_name(v)} : {lean.sort_name(v.sort)})" for v in variables]
         return f"(fun {' '.join(bound)} => {lean.formula(body)})" if bound else lean.formula(body)
-
-
-def _propositions(theorem: Theorem) -> frozenset[str]:
-    """The pattern variables that Lean finds from the premises: propositions that stand in one."""
-    propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
-    return frozenset(propositions)
 
 
 def own_name(theorem: Theorem) -> str:

@@ -92,8 +92,8 @@ class IsabelleSolver:
         grace_period: float = 60.0,
     ) -> None:
         if shutil.which(program) is None:
-            problem = f"there is no program {program!r} on PATH; get Isabelle at https://isabelle.in.tum.de"
-            raise SolverError("isabelle", problem)
+            where = "get Isabelle at https://isabelle.in.tum.de"
+            raise SolverError("isabelle", f"there is no program {program!r} on PATH; {where}")
         try:
             importlib.import_module("isabelle_client")
         except ImportError as error:

@@ -82,10 +82,8 @@ def declarations(signature: Signature) -> list[str]:
     """
     types = {sort_name(sort): "$tType" for sort in signature.sorts}
     types |= {predicate_name(name): _type(sorts, "$o") for name, sorts in signature.predicates.items()}
-    types |= {
-        function_name(name): _type(type_.arguments, sort_name(type_.result))
-        for name, type_ in signature.functions.items()
-    }
+    for name, type_ in signature.functions.items():
+        types[function_name(name)] = _type(type_.arguments, sort_name(type_.result))
     return [f"tff({name}, type, {name}: {type_})." for name, type_ in types.items()]
 
 
@@ -101,11 +99,7 @@ def _type(arguments: Sequence[str], result: str) -> str:
 
 @lru_cache(maxsize=1 << 14)  # premises come back in query after query
 def formula_text(formula: Formula, *, typed: bool = False) -> str:
-    """The formula, written without recursion: no nesting is too deep.
-
-    Args:
-        formula: a closed formula.
-        typed: whether bound variables have their types, as in TFF.
+    """The closed formula, written without recursion; where it is typed, as in TFF, bound variables have their types.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> formula_text(parse_formula("rains ⊕ ∃x ¬(x = tom)"))
