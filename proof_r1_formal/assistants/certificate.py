@@ -39,14 +39,7 @@ MAX_STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class CertifiedStep:
-    """A step of a closure.
-
-    Attributes:
-        id: of the action.
-        dependencies: ids of premises and earlier steps, as declared.
-        formula: the conclusion.
-        proof: of the conclusion from the dependencies, numbered from 0.
-    """
+    """A step of a closure, as declared, and the proof of its conclusion from the dependencies, numbered from 0."""
 
     id: str
     dependencies: tuple[str, ...]

@@ -26,8 +26,7 @@ def refutation(
     """The theorem that the structure makes the premises true and the conclusion false; None if it is too large.
 
     Args:
-        premises, conclusion: closed formulas.
-        structure: a countermodel, by the reference evaluator.
+        premises, conclusion, structure: closed formulas, and a countermodel by the reference evaluator.
         reflect: whether Lean evaluates a small structure too.
 
     Raises:

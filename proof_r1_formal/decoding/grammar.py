@@ -103,10 +103,7 @@ class CompletionGrammar:
 def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int = STEPS) -> CompletionGrammar:
     """The grammar of answers to a problem.
 
-    Args:
-        problem: that is asked.
-        rules: that the steps may name.
-        steps: before the binding, at most.
+    The steps may name the rules; there are at most ``steps`` before the binding.
 
     Raises:
         GrammarError: the problem has no options or no premises, or no formula can be written with its symbols.

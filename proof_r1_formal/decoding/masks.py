@@ -28,11 +28,7 @@ class DecodingError(ProofR1Error):
 
 
 def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
-    """The source of masks.
-
-    Args:
-        tokenizer: of the model.
-        width: number of outputs of the model; some of them may not be tokens.
+    """The source of masks; the width is the number of outputs of the model, some of which may not be tokens.
 
     Raises:
         DecodingError: ``llguidance`` is not installed, does not know the tokenizer, or reads another text from tokens.

@@ -55,13 +55,7 @@ class DecodingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A step that was taken back.
-
-    Attributes:
-        text: of the step, and what the last token wrote after it.
-        tokens: that it took.
-        findings: why it failed.
-    """
+    """A step that was taken back: its text, up to the end of its last token, the tokens that it took, why it failed."""
 
     text: str
     tokens: int
@@ -70,10 +64,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A completion.
+    """A completion, which is the text of what stayed.
 
     Attributes:
-        text: of what stayed.
         tokens: that were sampled, those of steps that were taken back and of dropped branches among them.
         whole: whether it ended by itself; otherwise the budget was spent, or it was given up.
         read: tokens of remarks, which the model read.
@@ -112,7 +105,6 @@ class Decoder:
         """Sample completions together.
 
         Args:
-            requests: what is to be sampled.
             temperature: 0 takes the likeliest token that is allowed.
             top_p: tokens are drawn from the fewest that have this probability together.
 

@@ -65,10 +65,7 @@ def countermodel(
 def confirm_structure(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
     """The refutation by a structure; None if the evaluator does not confirm it, or if it is too large to check.
 
-    Args:
-        query, signature: what the solver refuted, and its symbols.
-        structure: of any origin.
-        steps: the price of finding the structure; that of checking it, once here and once by who rechecks it, is added.
+    To the price of finding the structure, that of checking it is added, once here and once by who rechecks it.
 
     Raises:
         StructureError: the structure does not interpret a symbol of the query.

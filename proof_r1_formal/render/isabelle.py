@@ -114,12 +114,7 @@ def proved(name: str, lemma: str = "q") -> str:
 
 
 def theory(name: str, *parts: str, imports: str = "Main") -> str:
-    """A theory.
-
-    Args:
-        name: letters, digits and ``_``.
-        parts: its commands; each ends its last line.
-        imports: the theory that it builds on.
+    """A theory that imports another; each of the parts is a command, which ends its last line.
 
     Raises:
         ValueError: the name is not a valid theory name.
@@ -132,12 +127,7 @@ def theory(name: str, *parts: str, imports: str = "Main") -> str:
 def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
     """The command that fails if the lemma depends on an oracle, as after ``sorry``, or the theory has its own axioms.
 
-    Otherwise it writes :func:`proved`.
-
-    Args:
-        name: of the theory that it stands in.
-        lemma: what it is about.
-        imports: the theory whose axioms there are anyway.
+    Otherwise it writes :func:`proved`. The name is that of the theory; its own axioms are those that the import lacks.
     """
     return rf"""ML \<open>
   val oracles = Thm_Deps.all_oracles [@{{thm {lemma}}}];
@@ -159,13 +149,7 @@ def _lemma(query: Query) -> str:
 
 
 def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: Signature) -> str:
-    """The statement of a lemma: symbols, premises, conclusion.
-
-    Args:
-        premises: by label.
-        conclusion: what they entail.
-        signature: the symbols that are fixed, those of the formulas among them.
-    """
+    """The statement of a lemma: the symbols that are fixed, the premises, by label, and the conclusion."""
     fixed = [f'{name} :: "{type_}"' for name, type_ in symbol_types(signature).items()]
     assumed = [f'{label}: "{formula_text(formula)}"' for label, formula in premises.items()]
     return _clause("fixes", fixed) + _clause("assumes", assumed) + f'  shows "{formula_text(conclusion)}"\n'
@@ -174,9 +158,7 @@ def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: S
 def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -> dict[str, str]:
     """The type of each symbol by its name in Isabelle: predicates, then functions and constants.
 
-    Args:
-        signature: the symbols.
-        types: the type of each sort; its type variable if there are none.
+    The types are those of the sorts, which without them are type variables.
     """
     of = sort_name if types is None else types.__getitem__
     found = {predicate_name(name): [*map(of, sorts), "bool"] for name, sorts in signature.predicates.items()}
@@ -188,9 +170,7 @@ def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     r"""The statement of a rule schema: patterns over propositions, predicates and elements of a type.
 
-    Args:
-        premises: patterns of the principal premises, then of the minor ones.
-        conclusion: pattern of the conclusion.
+    The principal premises stand before the minor ones.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)")), end="")
@@ -215,11 +195,7 @@ def _clause(keyword: str, parts: Iterable[str]) -> str:
 
 
 def formula_text(formula: Formula, types: Mapping[str, str] | None = None) -> str:
-    r"""The formula as one term of type ``bool``, written without recursion: no nesting is too deep.
-
-    Args:
-        formula: closed.
-        types: the type of each sort; its type variable if there are none.
+    r"""The closed formula as one term of type ``bool``, written without recursion; for types see :func:`symbol_types`.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))

@@ -86,9 +86,7 @@ def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     """The proposition that a rule schema states: patterns over propositions, predicates and elements of a type.
 
-    Args:
-        premises: patterns of the principal premises, then of the minor ones.
-        conclusion: pattern of the conclusion.
+    The principal premises stand before the minor ones.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)"))

@@ -55,14 +55,7 @@ def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Pat
 
 
 class Findings(msgspec.Struct):
-    """The results of some examples. Every field adds up.
-
-    Attributes:
-        examples: number of examples, by kind.
-        accepted: number of accepted ones, by kind.
-        outcomes: what other checks say, each with its number of examples.
-        failures: examples on which the library is wrong.
-    """
+    """The results of some examples: how many of each kind, accepted ones, and outcomes of other checks. All adds up."""
 
     examples: Counter[str] = msgspec.field(default_factory=Counter)
     accepted: Counter[str] = msgspec.field(default_factory=Counter)

@@ -71,9 +71,7 @@ class Trial(NamedTuple):
 class StepFindings(Findings):
     """The results of some steps. Outcomes: entailed, refuted or unknown; how many of those have checked evidence.
 
-    Attributes:
-        non_instances: entailed non-instances that were rejected, by rule.
-        certified: how many the kernel accepted.
+    The others: entailed non-instances that were rejected, by rule, and how many steps the kernel accepted.
     """
 
     non_instances: Counter[str] = msgspec.field(default_factory=Counter)

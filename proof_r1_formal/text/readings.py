@@ -71,11 +71,9 @@ class AmbiguousError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A quantifier in a formula.
+    """A quantifier in a formula, and its variables, as written.
 
     Attributes:
-        written: its text.
-        variables: as written, in quotes or not.
         end: the index of the token after its scope.
         far: whether its scope is longer than the next complete formula.
     """
