@@ -79,9 +79,7 @@ class PlannedTableau(Tableau):
         before = self._serial
         values = {atom: None if (fact := self.facts.get(atom)) is None else fact.what.sign for atom in self._unrelated}
         equations = [atom for atom, value in values.items() if isinstance(atom, Eq) and value]
-        terms = dict.fromkeys(
-            [part for atom in values for argument in arguments_of(atom) for part in subterms(argument)]
-        )
+        terms = dict.fromkeys([part for atom in values for side in arguments_of(atom) for part in subterms(side)])
         self._spend(len(terms))
         classes = Congruence(tuple(terms))
         for equation in equations:
