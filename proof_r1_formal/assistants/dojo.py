@@ -61,10 +61,9 @@ class Premise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TracedStatement:
-    """A theorem as LeanDojo extracts it.
+    """A theorem, with its namespace, as LeanDojo extracts it.
 
     Attributes:
-        name: with its namespace.
         file: in the repository, ``ProofR1/Schemata.lean``.
         statement: the source, from ``theorem`` to before ``:=``.
         premises: the constants that statement and proof name, each once, in order.

@@ -42,9 +42,8 @@ def lean_term(
     """A Lean term whose type is the conclusion.
 
     Args:
-        proof: as the checker accepts it.
+        proof, conclusion: as the checker accepts them.
         premises: each with a Lean term of its type.
-        conclusion: what the proof proves.
         signature: of all that is around; what the proof names beyond it is one of its own constants.
         indent: how far lines after the first are indented.
 

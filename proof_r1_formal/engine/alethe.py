@@ -63,10 +63,7 @@ class AletheError(ProofR1Error):
 def proof_of(query: Query, text: str, budget: Budget) -> Proof:
     """The proof term of a refutation of the query's assertions.
 
-    Args:
-        query: what was asked.
-        text: the refutation, in the names of ``render.smtlib``.
-        budget: pays the steps of the tableau, also of those that find nothing.
+    The text is in the names of ``render.smtlib``. The budget pays the steps of the tableau, even of those in vain.
 
     Raises:
         AletheError: the search finds no lines for a step, or the text is something else, or the budget is spent.

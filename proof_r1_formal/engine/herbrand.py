@@ -45,12 +45,7 @@ _Weak: TypeAlias = tuple[Quantified, bool]
 
 
 class Plan(NamedTuple):
-    """Instances that are enough for a proof.
-
-    Attributes:
-        instances: quantified formula -> the terms that it is instantiated by.
-        witnesses: quantified formula -> the constant that names its witness, which no formula before has.
-    """
+    """Instances that are enough for a proof: the terms for each quantified formula, or the new name of its witness."""
 
     instances: Mapping[Formula, tuple[Term, ...]]
     witnesses: Mapping[Quantified, App]

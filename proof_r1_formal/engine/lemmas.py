@@ -27,12 +27,9 @@ class Elimination(NamedTuple):
 
 
 class Introduction(NamedTuple):
-    """A lemma from the sides of a binary formula to the formula.
+    """A lemma, by name, from the sides of a binary formula to the formula or, by the sign, to its negation.
 
-    Attributes:
-        lemma: its name.
-        premises: which premises of the line it takes, and as what formula.
-        sign: whether the formula or its negation is the conclusion.
+    The premises are those of the line that it takes, by number, each with the formula as which it takes it.
     """
 
     lemma: str
@@ -129,10 +126,7 @@ def negation_pairs(formula: Formula) -> int:
 def along_equation(formula: Formula, forward: Term, backward: Term) -> Formula:
     """A, in an instance s = t → (A → B) of Leibniz's law, with other terms at the places where B differs.
 
-    Args:
-        formula: the instance.
-        forward: the term where A has s and B has t.
-        backward: the term where A has t and B has s.
+    ``forward`` is the term where A has s and B has t, ``backward`` that where A has t and B has s.
 
     Raises:
         ProofError: it is none.

@@ -77,7 +77,6 @@ class Oracle:
     spent it stays undecided, too.
 
     Args:
-        answers: of the solver.
         budget: in steps; None if nothing is paid.
         whose: the budget is, for the reason of what stays undecided.
 

@@ -39,13 +39,7 @@ BUDGET = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The premises entail an option.
-
-    Attributes:
-        answer: id of the option.
-        steps: of the proof, the terminal one included.
-        report: the verdicts on it; every signal is 1.
-    """
+    """The premises entail an option, by its id: the steps of a proof, the terminal one included, and their verdicts."""
 
     answer: str
     steps: tuple[ReferenceStep, ...]

@@ -23,16 +23,7 @@ from functools import lru_cache, partial
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
-from proof_r1_formal.render.notation import (
-    OWN_CONSTANT,
-    OWN_VARIABLE,
-    Around,
-    Notation,
-    infix,
-    lisp,
-    short_name,
-    text_of,
-)
+from proof_r1_formal.render.notation import Around, Notation, infix, lisp, short_constant, short_variable, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",
@@ -43,10 +34,8 @@ _CONNECTIVES: dict[type[Connective], str] = {
 }
 _THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
 
-predicate_name = partial(mangle, prefix="p")
-"""The variables that are fixed for predicates."""
-function_name = partial(short_name, prefix="f", own=OWN_CONSTANT)
-"""The variables that are fixed for functions and constants."""
+predicate_name, function_name = partial(mangle, prefix="p"), partial(short_constant, prefix="f")
+"""The variables that are fixed for predicates, and for functions and constants."""
 
 
 # -- theories ---------------------------------------------------------------------------------------------------------
@@ -231,7 +220,7 @@ def sort_name(sort: str) -> str:
 
 def variable_name(variable: Var) -> str:
     """The bound variable: its name and its sort."""
-    return short_name(variable.name, "v", OWN_VARIABLE) + sort_name(variable.sort)
+    return short_variable(variable.name, "v") + sort_name(variable.sort)
 
 
 def _notation(type_: Callable[[str], str]) -> Notation:

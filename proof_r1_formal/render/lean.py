@@ -19,14 +19,14 @@ from itertools import chain
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
-from proof_r1_formal.render.notation import OWN_CONSTANT, OWN_VARIABLE, Notation, lisp, short_name, text_of
+from proof_r1_formal.render.notation import Notation, lisp, short_constant, short_variable, text_of
 
 NAMESPACE = "ProofR1"
 """Of the theory in ``theories/lean``."""
 
 predicate_name, sort_name, element_name = (partial(mangle, prefix=prefix) for prefix in "psi")
 """The names of predicates, of the types of sorts, and of an element of each type."""
-function_name = partial(short_name, prefix="f", own=OWN_CONSTANT)
+function_name = partial(short_constant, prefix="f")
 """The names of functions and constants."""
 
 
@@ -118,7 +118,7 @@ def _function(name: str, signature: Signature) -> str:
 
 def variable_name(variable: Var) -> str:
     """The name of a variable: its own, and its sort."""
-    name = short_name(variable.name, "x", OWN_VARIABLE)
+    name = short_variable(variable.name, "x")
     return name if variable.sort == ENTITY else f"{name}'{sort_name(variable.sort)}"
 
 

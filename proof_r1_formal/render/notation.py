@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.kernel.signature import mangle
@@ -63,15 +64,14 @@ class Notation:
     unequal: Between | None = None
 
 
-OWN_VARIABLE = re.compile(r"␣([0-9]+)")
-OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
-"""Names that the package makes."""
-
-
-def short_name(name: str, prefix: str, own: re.Pattern[str]) -> str:
-    """``z0`` for ``␣0`` and ``zc1`` for ``␣c1``, where the pattern has such a name; other names are mangled."""
+def _shorten(name: str, prefix: str, own: re.Pattern[str]) -> str:
     made = own.fullmatch(name)
     return f"z{made[1]}" if made else mangle(name, prefix)
+
+
+short_variable = partial(_shorten, own=re.compile(r"␣([0-9]+)"))
+short_constant = partial(_shorten, own=re.compile(r"␣([0-9]*[a-z][a-z0-9]*)"))
+"""Names that the package makes, as ``z0`` for ``␣0`` and ``zc1`` for ``␣c1``; other names are mangled with a prefix."""
 
 
 def lisp(symbol: str) -> Between:

@@ -63,8 +63,7 @@ class Vocabulary:
     Attributes:
         predicates: names, each with the sorts of its arguments.
         functions: names, each with the sorts of its arguments and its own; constants have no arguments.
-        variables: names of bound variables.
-        sorts: of variables.
+        variables, sorts: names of bound variables, and their sorts.
         parts: kinds of formulas without parts, each as often as it is here: an atom, an equation, ⊤ or ⊥.
     """
 

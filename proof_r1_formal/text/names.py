@@ -120,14 +120,3 @@ def latin(name: str) -> str:
 
 
 _STEM_END = re.compile(r"(?<=\w)[-+.'’]")
-
-
-def unused(variable: str, other: str | None) -> str:
-    """The message about a quantifier whose variable does not occur in its scope, where another name may be meant."""
-    bound = f"{variable!r} is bound here and does not occur in its scope"
-    useless = f"a variable without use, written '\"{variable}\"'"
-    if other is not None:
-        return f"{bound}: {other!r} may stand for it or contain it, or it is {useless}"
-    if SIMPLE_VARIABLE.fullmatch(variable):
-        return f"{bound}: another name may be meant, or it is {useless}"
-    return f"{bound}: it may be a shorter variable and other words, with a blank between them, or {useless}"

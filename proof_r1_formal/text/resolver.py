@@ -46,7 +46,6 @@ from proof_r1_formal.text.names import (
     placeholder,
     unclear_symbol,
     unquote,
-    unused,
 )
 from proof_r1_formal.text.readings import is_universal
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
@@ -194,9 +193,16 @@ class Resolver:
         ]
         shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
         offset = shown.start() if shown else self._text.index(name, head.start_pos or 0)  # glued: ∀x
-        other = others[0] if others else None
-        certain = other is None and SIMPLE_VARIABLE.fullmatch(name) is not None
-        raise UnusedVariableError(self._text, offset, unused(name, other), name if certain else None)
+        certain = not others and SIMPLE_VARIABLE.fullmatch(name) is not None
+        if others:
+            meant = f"{others[0]!r} may stand for it or contain it, or it is"
+        elif certain:
+            meant = "another name may be meant, or it is"
+        else:
+            meant = "it may be a shorter variable and other words, with a blank between them, or"
+        bound = f"{name!r} is bound here and does not occur in its scope"
+        problem = f"{bound}: {meant} a variable without use, written '\"{name}\"'"
+        raise UnusedVariableError(self._text, offset, problem, name if certain else None)
 
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
         """Refuse a name of a predicate or function that may be something else."""
