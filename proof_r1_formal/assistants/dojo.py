@@ -43,10 +43,9 @@ package theory
 @[default_target]
 lean_lib {NAMESPACE}
 """
+_WHO = {"NAME": REPOSITORY, "EMAIL": f"{REPOSITORY}@localhost", "DATE": "2000-01-01T00:00:00Z"}
 _GIT = {
-    **{f"GIT_{role}_NAME": REPOSITORY for role in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{role}_EMAIL": f"{REPOSITORY}@localhost" for role in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{role}_DATE": "2000-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _WHO.items()},
     **{f"GIT_CONFIG_{scope}": os.devnull for scope in ("GLOBAL", "SYSTEM")},
 }
 """The same theory is the same commit, so that LeanDojo finds what it traced before in its cache."""

@@ -239,11 +239,8 @@ class _Formulas:
         key = ("operand", scope, nesting, need, last)
         if key in self._made:
             return self._made[key]
-        bodies = [
-            self._unary(scope, nesting, need, last=last),
-            *(self._equations(scope, need) if self._equality else []),
-        ]
-        return self._rule(key, f"operand{nesting}", bodies)
+        equations = self._equations(scope, need) if self._equality else ()
+        return self._rule(key, f"operand{nesting}", [self._unary(scope, nesting, need, last=last), *equations])
 
     def _unary(self, scope: _Scope, nesting: int, need: _Need, *, last: bool, enclosed: bool = False) -> str | None:
         """``enclosed``: in parentheses behind negations and quantifiers."""
@@ -318,9 +315,8 @@ class _Formulas:
 def _share(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
     """The ways to say at which of the places each variable has to occur."""
     for chosen in product(range(places), repeat=len(need)):
-        yield tuple(
-            [frozenset([v for v, at in zip(sorted(need), chosen, strict=True) if at == n]) for n in range(places)]
-        )
+        pairs = list(zip(sorted(need), chosen, strict=True))
+        yield tuple([frozenset([v for v, at in pairs if at == n]) for n in range(places)])
 
 
 def _divide(need: _Need) -> Iterable[tuple[_Need, ...]]:

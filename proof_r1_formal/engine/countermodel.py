@@ -45,18 +45,11 @@ def countermodel(
     places = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
     if sum(prod(domains[sort] for sort in sorts) for sorts in places) > MAX_ENTRIES:
         return None
+    predicates, functions = signature.predicates.items(), signature.functions.items()
     try:
-        structure = Structure(
-            domains,
-            {
-                name: frozenset([row for row in rows(sorts) if holds(name, row)])
-                for name, sorts in signature.predicates.items()
-            },
-            {
-                name: {row: value(name, row) for row in rows(type_.arguments)}
-                for name, type_ in signature.functions.items()
-            },
-        )
+        tables = {name: frozenset([row for row in rows(sorts) if holds(name, row)]) for name, sorts in predicates}
+        values = {name: {row: value(name, row) for row in rows(type_.arguments)} for name, type_ in functions}
+        structure = Structure(domains, tables, values)
     except StructureError:
         return None
     return confirm_structure(query, structure, signature, steps)

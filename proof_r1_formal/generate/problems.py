@@ -294,9 +294,7 @@ class _Draft:
 
     def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
         writer = Writer(self._settings.vocabulary, source)
-        premises = [
-            Premise(f"h{n}", formula, show(formula), writer.sentence(formula)) for n, formula in enumerate(formulas, 1)
-        ]
+        premises = [Premise(f"h{n}", f, show(f), writer.sentence(f)) for n, f in enumerate(formulas, 1)]
         return Problem(
             id=f"{self._settings.system}-{self._settings.seed}/{self._index}",
             premises=tuple(premises),

@@ -163,17 +163,15 @@ def structure(source: Source, signature: Signature, domains: Mapping[str, int]) 
     def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))
 
-    return Structure(
-        domains,
-        {
-            name: frozenset([row for row in rows(sorts) if source.choice((False, True))])
-            for name, sorts in signature.predicates.items()
-        },
-        {
-            name: {row: source.randint(0, domains[kind.result] - 1) for row in rows(kind.arguments)}
-            for name, kind in signature.functions.items()
-        },
-    )
+    predicates = {
+        name: frozenset([row for row in rows(sorts) if source.choice((False, True))])
+        for name, sorts in signature.predicates.items()
+    }
+    functions = {
+        name: {row: source.randint(0, domains[kind.result] - 1) for row in rows(kind.arguments)}
+        for name, kind in signature.functions.items()
+    }
+    return Structure(domains, predicates, functions)
 
 
 # -- made from formulas -----------------------------------------------------------------------------------------------

@@ -117,9 +117,8 @@ class Resolver:
             arguments = self._arguments(parts, scope, depth)
             self._require_symbol(parts[0], arguments)
             if len(parts) == 1 and "Fx" in self._convention.own and _TEXTBOOK_ATOM.fullmatch(parts[0]):
-                return Atom(
-                    name[0], tuple([self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)])
-                )
+                letters = [self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)]
+                return Atom(name[0], tuple(letters))
             if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
                 applied = f"{name[0]}({', '.join(name[1:])})"
                 self._refuse(parts[0], f"{name!r} may be '{applied}' or a proposition, written '\"{name}\"'")
