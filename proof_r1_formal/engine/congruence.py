@@ -102,9 +102,8 @@ class Congruence:
 @once
 def orient(equation: Eq) -> tuple[Term, Term]:
     """The smaller and the larger side of an equation: by size, and then by text."""
-    smaller, larger = sorted(
-        (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
-    )
+    sides = (equation.left, equation.right)
+    smaller, larger = sorted(sides, key=lambda term: (sum(1 for _ in subterms(term)), repr(term)))
     return smaller, larger
 
 

@@ -169,9 +169,7 @@ class SmallDomain(Grounding):
             found.update({self._new(f"␣n{number}"): None for number in range(new)})
         self._elements = {sort: list(found) for sort, found in self.terms.items()}
         sizes = {sort: len(found) for sort, found in self._elements.items()}
-        equations = sum(
-            [prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()]
-        )
+        equations = sum([prod([sizes[s] for s in (*type_.arguments, type_.result)]) for type_ in applied.values()])
         if equations > MAX_EQUATIONS or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
         self.looked_at += equations

@@ -130,14 +130,12 @@ class ProcessSolver:
         if logic not in self._logics:
             return Unknown(Reason.UNSUPPORTED, f"{self._command[0]} does not decide {logic}")
         text = "(set-option :print-success false)\n" + script(query.assertions)
-        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
         try:
             with tempfile.TemporaryFile() as file:  # as a pipe that the program does not read would block us
                 file.write(text.encode("ascii"))
                 file.seek(0)
-                process = subprocess.Popen(
-                    self._command, stdin=file, stdout=pipe, stderr=nowhere, start_new_session=True
-                )
+                process = subprocess.Popen(self._command, stdin=file, stdout=pipe, stderr=null, start_new_session=True)
         except OSError as error:
             raise SolverError(self.name, f"cannot be started: {error}") from error
         try:
