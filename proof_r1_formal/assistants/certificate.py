@@ -25,7 +25,13 @@ from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
 
 ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"
-"""Names of theorems."""
+MEANING = {
+    ANSWER: "The premises entail the answer.",
+    CONSISTENT: "The premises have a model.",
+    GOAL_FAILS: "The premises do not entail the goal.",
+    NEGATION_FAILS: "The premises do not entail the negation of the goal.",
+}
+"""Names of theorems, and what they say."""
 
 Style: TypeAlias = Literal["shallow", "reflect"]
 """The form of a theorem for Lean: a lemma for each line of a proof, for people to read; or the proof as data, for
@@ -39,14 +45,7 @@ MAX_STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class CertifiedStep:
-    """A step of a closure.
-
-    Attributes:
-        id: of the action.
-        dependencies: ids of premises and earlier steps, as declared.
-        formula: the conclusion.
-        proof: of the conclusion from the dependencies, numbered from 0.
-    """
+    """A step of a closure, as declared, and the proof of its conclusion from the dependencies, numbered from 0."""
 
     id: str
     dependencies: tuple[str, ...]
@@ -145,12 +144,9 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class OpenCertificate:
-    """The statement that premises entail neither a goal nor its negation, with models.
+    """The statement that premises, by id, entail neither a goal nor its negation.
 
-    Attributes:
-        premises: of the problem, by id.
-        goal: the open formula.
-        model_of_negation, model_of_goal: models of the premises in which the goal is false and true.
+    It has models of the premises in which the goal is false and true.
     """
 
     premises: Mapping[str, Formula]

@@ -43,10 +43,9 @@ package theory
 @[default_target]
 lean_lib {NAMESPACE}
 """
+_WHO = {"NAME": REPOSITORY, "EMAIL": f"{REPOSITORY}@localhost", "DATE": "2000-01-01T00:00:00Z"}
 _GIT = {
-    **{f"GIT_{role}_NAME": REPOSITORY for role in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{role}_EMAIL": f"{REPOSITORY}@localhost" for role in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{role}_DATE": "2000-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _WHO.items()},
     **{f"GIT_CONFIG_{scope}": os.devnull for scope in ("GLOBAL", "SYSTEM")},
 }
 """The same theory is the same commit, so that LeanDojo finds what it traced before in its cache."""
@@ -61,10 +60,9 @@ class Premise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TracedStatement:
-    """A theorem as LeanDojo extracts it.
+    """A theorem, with its namespace, as LeanDojo extracts it.
 
     Attributes:
-        name: with its namespace.
         file: in the repository, ``ProofR1/Schemata.lean``.
         statement: the source, from ``theorem`` to before ``:=``.
         premises: the constants that statement and proof name, each once, in order.
@@ -91,10 +89,6 @@ def compare(traced: Iterable[TracedStatement], manifest: Manifest) -> tuple[Flaw
 
     Every theorem of the manifest must be traced once, in a file of ours, with its name in its statement, and may name
     only what is ours or Lean's own.
-
-    Args:
-        traced: the theorems of the theory.
-        manifest: which theorems there should be.
 
     >>> from proof_r1_formal.rules.manifest import Entry
     >>> manifest = Manifest("Lean 4", "", {"mp": Entry("", "mp")})
@@ -163,10 +157,7 @@ def stage(theory: Path, scratch: Path) -> Path:
 
     Args:
         theory: the folder with ``ProofR1.lean`` and ``ProofR1/``; what else is in it stays out.
-        scratch: where the repository goes.
-
-    Returns:
-        Its folder; the same theory gives the same commit.
+        scratch: where the folder of the repository, which is returned, goes; the same theory gives the same commit.
     """
     root = scratch / REPOSITORY
     for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).rglob("*.lean"))):

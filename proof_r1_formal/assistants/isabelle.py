@@ -65,10 +65,7 @@ def write_session(folder: Path, session: str, theories: Mapping[str, str]) -> No
 
 
 class IsabelleKernel:
-    """An Isabelle that can be called.
-
-    Args:
-        program: path of ``isabelle``.
+    """An Isabelle that can be called, by the path of its program.
 
     Raises:
         SolverError: it does not say its version.
@@ -107,9 +104,7 @@ class IsabelleKernel:
             run = self._run(["build", "-c", "-D", folder], SECONDS + SECONDS_EACH * len(theories))
         if run is None:
             return "Isabelle ran out of time"
-        if run.returncode:
-            return f"Isabelle does not build it: {_errors(run)}"
-        return None
+        return f"Isabelle does not build it: {_errors(run)}" if run.returncode else None
 
     def _run(self, arguments: list[str], seconds: float) -> subprocess.CompletedProcess[bytes] | None:
         try:

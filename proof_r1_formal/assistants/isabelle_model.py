@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem
 from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import Binary, Binder, Formula, Not
 from proof_r1_formal.render import isabelle
 
@@ -58,47 +58,36 @@ def _parts(formula: Formula, structure: Structure) -> int:
 
 def _witnesses(signature: Signature, structure: Structure, types: Mapping[str, str]) -> list[str]:
     """A term for each symbol, in the order in which :func:`isabelle.symbol_types` names them."""
+
+    def element(sort: str, number: int) -> str:
+        return f"D{structure.domains[sort]}_{number}"
+
+    def cases(values: Mapping[tuple[int, ...], int], type_: FunctionType, row: tuple[int, ...] = ()) -> str:
+        """The value of a function whose first arguments are a row of elements: one case distinction per further one."""
+        if len(row) == len(type_.arguments):
+            return element(type_.result, values[row])
+        sort = type_.arguments[len(row)]
+        places = range(structure.domains[sort])
+        branches = [rf"{element(sort, e)} \<Rightarrow> {cases(values, type_, (*row, e))}" for e in places]
+        return f"(case a{len(row)} of {' | '.join(branches)})"
+
     tables = []
     for name, sorts in signature.predicates.items():
         rows = [row for row in points(structure, sorts) if row in structure.predicates[name]]
         if not sorts:
             tables.append("True" if rows else "False")
             continue
-        tuples = [_tuple([_element(types[sort], e) for sort, e in zip(sorts, row, strict=True)]) for row in rows]
+        tuples = [_tuple([element(sort, e) for sort, e in zip(sorts, row, strict=True)]) for row in rows]
         arguments = _tuple([f"a{place}" for place in range(len(sorts))])
         tables.append(rf"{_abstraction(sorts, types)}{arguments} \<in> {{{', '.join(tuples)}}}")
     for name, type_ in signature.functions.items():
-        values = structure.functions[name]
-        table = {row: _element(types[type_.result], values[row]) for row in points(structure, type_.arguments)}
-        tables.append(_abstraction(type_.arguments, types) + _cases(table, type_.arguments, structure, types, ()))
+        tables.append(_abstraction(type_.arguments, types) + cases(structure.functions[name], type_))
     return tables
 
 
 def _abstraction(sorts: Sequence[str], types: Mapping[str, str]) -> str:
     bound = " ".join([f"(a{place} :: {types[sort]})" for place, sort in enumerate(sorts)])
     return rf"\<lambda>{bound}. " if bound else ""
-
-
-def _cases(
-    table: Mapping[tuple[int, ...], str],
-    sorts: Sequence[str],
-    structure: Structure,
-    types: Mapping[str, str],
-    row: tuple[int, ...],
-) -> str:
-    """The value of a function whose first arguments are a row of elements: one case distinction per further one."""
-    if len(row) == len(sorts):
-        return table[row]
-    sort = sorts[len(row)]
-    branches = [
-        rf"{_element(types[sort], e)} \<Rightarrow> {_cases(table, sorts, structure, types, (*row, e))}"
-        for e in range(structure.domains[sort])
-    ]
-    return f"(case a{len(row)} of {' | '.join(branches)})"
-
-
-def _element(type_: str, number: int) -> str:
-    return f"D{type_.removeprefix('dom')}_{number}"
 
 
 def _tuple(parts: Sequence[str]) -> str:

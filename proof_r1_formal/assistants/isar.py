@@ -87,25 +87,13 @@ class _IsarWriter(ProofWriter[list[str]]):
     """Writes the proof of one step. Its texts are facts, or the lines of structured proofs."""
 
     def reason(self, proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula) -> _Reason:
-        """Why the conclusion holds.
-
-        Args:
-            proof: as the checker accepts it.
-            premises: each with the fact that says it.
-            conclusion: what the proof proves.
-        """
+        """Why the conclusion of a proof that the checker accepts holds; each premise has the fact that says it."""
         lines, reason = self._block(self.premises(premises), proof, conclusion)
         lines = [*[_fix(constant, sort) for constant, sort in self.loose], *lines]
         return _structure("-", lines, conclusion, reason) if lines else reason
 
     def _block(self, known: Sequence[Known], block: Block, goal: Formula) -> tuple[list[str], _Reason]:
-        """The lines of a block before its goal, and why that holds after them.
-
-        Args:
-            known: what holds outside, numbered.
-            block: its lines.
-            goal: what it shows.
-        """
+        """The lines of a block before its goal, and why that holds after them; what is known holds outside."""
         if not block:
             raise ProofError("there are no lines")
         known = list(known)
@@ -144,15 +132,16 @@ class _IsarWriter(ProofWriter[list[str]]):
         return _fact("FalseE", contradiction)
 
     def instance(self, quantified: Quantified, sign: bool, proof: str, value: str) -> str:
-        motive = _predicate(quantified)
+        motive = self._motive(quantified)
         if sign:
             return _fact("universal_elimination", proof, A=motive, t=value)
         return _fact("exists_false_instance", proof, P=motive, t=value)
 
     def generalise(self, whole: Quantified, value: str, proof: str) -> str:
+        motive = self._motive(whole)
         if isinstance(whole, ForAll):
-            return _fact("forall_false_of_instance", proof, P=_predicate(whole), t=value)
-        return _fact("existential_introduction", proof, A=_predicate(whole), t=value)
+            return _fact("forall_false_of_instance", proof, P=motive, t=value)
+        return _fact("existential_introduction", proof, A=motive, t=value)
 
     def arbitrary(
         self, known: Sequence[Known], whole: Quantified, constant: App, block: Block, part: Formula
@@ -162,11 +151,11 @@ class _IsarWriter(ProofWriter[list[str]]):
         if isinstance(whole, ForAll):
             return shown
         everywhere = ForAll(whole.variable, Not(whole.body))
-        rule = _fact("exists_false_of_all", P=_predicate(whole))
+        rule = _fact("exists_false_of_all", P=self._motive(whole))
         return _structure(f"(rule {rule})", [], everywhere, shown)
 
     def false_of_some(self, quantified: Quantified, proof: str) -> str:
-        return _fact("forall_false_witness", proof, P=_predicate(quantified))
+        return _fact("forall_false_witness", proof, P=self._motive(quantified))
 
     def suppose(self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula) -> list[str]:
         return self._supposition(known, formula, block, goal, "impI")
@@ -211,7 +200,11 @@ class _IsarWriter(ProofWriter[list[str]]):
         return isabelle.term_text(term)
 
     def function(self, variables: Sequence[Var], body: Formula) -> str:
-        return _abstraction(variables, body)
+        bound = "".join([rf"\<lambda>{isabelle.binder(variable)}. " for variable in variables])
+        return f"{bound}{isabelle.formula_text(body)}"
+
+    def _motive(self, quantified: Quantified) -> str:
+        return self.function((quantified.variable,), quantified.body)
 
 
 # -- text -------------------------------------------------------------------------------------------------------------
@@ -245,13 +238,3 @@ def _fix(constant: str, sort: str) -> str:
 
 def _with_sort(constant: str, sort: str) -> str:
     return f'{isabelle.function_name(constant)} :: "{isabelle.sort_name(sort)}"'
-
-
-def _predicate(quantified: Quantified) -> str:
-    return _abstraction((quantified.variable,), quantified.body)
-
-
-def _abstraction(variables: Sequence[Var], body: Formula) -> str:
-    """A function from elements to truth values; without variables the truth value itself."""
-    bound = "".join([rf"\<lambda>{isabelle.binder(variable)}. " for variable in variables])
-    return f"{bound}{isabelle.formula_text(body)}"

@@ -23,11 +23,7 @@ _REMEMBERED = 1 << 14
 
 
 class KernelEvidence:
-    """Checks the evidence of answers with a kernel, and caches the judgements.
-
-    Args:
-        kernel: that checks.
-    """
+    """Checks the evidence of answers with a kernel, and caches the judgements."""
 
     def __init__(self, kernel: LeanKernel) -> None:
         self._kernel = kernel

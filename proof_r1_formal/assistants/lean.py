@@ -66,13 +66,9 @@ class LeanTheorem(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The judgement of the kernel on a theorem.
+    """The judgement of the kernel on a theorem: the reason of a rejection, or the axioms of the proof.
 
-    Attributes:
-        accepted: whether the kernel accepts the theorem.
-        reason: of a rejection; else empty.
-        axioms: of the proof.
-        line: of the error in the theorem's text, counted from 0, if Lean named one.
+    The line is that of the error in the theorem's text, counted from 0, if Lean named one.
     """
 
     accepted: bool
@@ -205,9 +201,8 @@ class LeanKernel:
         if version is None:
             raise SolverError("lean", f"this is not Lean 4: it says {said[:400]!r}")
         if (4, int(version[2])) < MINIMUM:
-            raise SolverError(
-                "lean", f"this is Lean {version[1]}; the theory needs {'.'.join(map(str, MINIMUM))} or newer"
-            )
+            needed = ".".join(map(str, MINIMUM))
+            raise SolverError("lean", f"this is Lean {version[1]}; the theory needs {needed} or newer")
         return f"Lean {version[1]}" + (f" ({version[3][:12]})" if version[3] else "")
 
     def _run(self, arguments: list[str], theory: Path | None, seconds: float) -> subprocess.CompletedProcess[bytes]:
@@ -279,9 +274,8 @@ _SUMS = "SHA256SUMS"
 def _sums(folder: Path) -> str:
     """The SHA-256 of each compiled file in the folder, as ``sha256sum`` writes it."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != _SUMS)
-    return "".join(
-        [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(folder).as_posix()}\n" for file in files]
-    )
+    sums = [(hashlib.sha256(file.read_bytes()).hexdigest(), file.relative_to(folder).as_posix()) for file in files]
+    return "".join([f"{digest}  {name}\n" for digest, name in sums])
 
 
 def _is_whole(folder: Path) -> bool:
@@ -343,9 +337,8 @@ def _judgement(number: int, first: int, last: int, messages: Sequence[_Message])
             return Judgement(False, message.data, line=message.pos.line - first)
     if len(mine) != 1 or mine[0].pos.line != last:
         return Judgement(False, "there is not exactly one report of axioms, on the line that asked for it")
-    report = re.fullmatch(
-        rf"'t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])", mine[0].data, re.DOTALL
-    )
+    said = rf"'t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"
+    report = re.fullmatch(said, mine[0].data, re.DOTALL)
     if report is None:
         return Judgement(False, f"the report of axioms says {mine[0].data[:200]!r}")
     axioms = tuple(sorted({axiom.strip() for axiom in (report[1] or "").split(",") if axiom.strip()}))

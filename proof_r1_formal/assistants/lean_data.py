@@ -19,24 +19,18 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
-    And,
     App,
     Atom,
     Binary,
     Binder,
     Bottom,
-    Connective,
     Eq,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Top,
     Var,
-    Xor,
 )
 from proof_r1_formal.kernel.term import (
     Absurd,
@@ -60,18 +54,11 @@ from proof_r1_formal.kernel.term import (
 )
 from proof_r1_formal.kernel.transform import subformulas
 
-_CONNECTIVES: Mapping[type[Connective], str] = {
-    And: ".and", Or: ".or", Xor: ".xor", Implies: ".implies", Iff: ".iff",
-}  # fmt: skip
-
 
 class Numbers:
-    """The numbers of the symbols and sorts of a claim, and of the constants that its proofs bring in.
+    """The numbers of the symbols and sorts of a claim, or of all of a trace, and of the constants that proofs bring in.
 
     A function counts as another one where it names its sort, as ``kernel.checker`` tells the two apart.
-
-    Args:
-        formulas: of the claim, or of all claims of a trace.
 
     Attributes:
         many_sorted: whether the claim has another sort than the default one.
@@ -122,11 +109,7 @@ class Numbers:
         return texts(found)
 
     def constants(self, sorts: Mapping[str, str]) -> str:
-        """The constants that are not of the claim, each with its sort.
-
-        Args:
-            sorts: what is known of them; others are of the default sort.
-        """
+        """The constants that are not of the claim, each with its sort; the default one if it is not known."""
         found = [(self.functions[key], key[1], sorts.get(key[0], ENTITY)) for key in self.own]
         return texts([f"⟨{number}, {self.sort(sort)}⟩" for number, named, sort in found if named in (None, sort)])
 
@@ -172,9 +155,9 @@ def formula_text(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()
             return f"(.equal {term_text(left, numbers, scope)} {term_text(right, numbers, scope)})"
         case Not(body):
             return f"(.not {formula_text(body, numbers, scope)})"
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+        case Binary(left, right):
             sides = f"{formula_text(left, numbers, scope)} {formula_text(right, numbers, scope)}"
-            return f"(.binary {_CONNECTIVES[type(formula)]} {sides})"
+            return f"(.binary .{type(formula).__name__.lower()} {sides})"
     assert isinstance(formula, Binder)
     kind, inside = ".forAll" if isinstance(formula, ForAll) else ".exist", (formula.variable, *scope)
     return f"({kind} {numbers.sort(formula.variable.sort)} {formula_text(formula.body, numbers, inside)})"
@@ -191,11 +174,7 @@ def claim_text(premises: Sequence[Formula], conclusion: Formula, numbers: Number
 
 
 class Lemmas:
-    """The theorems that proofs apply, each after those that its own proof applies.
-
-    Args:
-        proofs: whose theorems count.
-    """
+    """The theorems that proofs apply, each after those that its own proof applies."""
 
     def __init__(self, proofs: Iterable[Proof]) -> None:
         self._places: dict[Theorem, int] = {}
@@ -256,8 +235,7 @@ def derivation_text(
     """The lines of a proof as data, with the sorts of the constants that they bring in.
 
     Args:
-        proof: its lines.
-        premises, conclusion: what it claims; they say which constants are its own.
+        premises, conclusion: what the proof claims; they say which constants are its own.
         numbers: of the claim, or of all claims of a trace.
         lemmas: the theorems that its lines apply.
 

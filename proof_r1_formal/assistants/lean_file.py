@@ -11,15 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from proof_r1_formal.assistants.certificate import (
-    ANSWER,
-    CONSISTENT,
-    GOAL_FAILS,
-    NEGATION_FAILS,
-    AnyCertificate,
-    Certificate,
-    Style,
-)
+from proof_r1_formal.assistants.certificate import ANSWER, MEANING, AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.lean import HEADER, MODULES, LeanTheorem
 from proof_r1_formal.assistants.lean_program import theory_folder
 from proof_r1_formal.data.problem import Problem
@@ -31,12 +23,6 @@ PACKAGE = "Certificates"
 """The library of the certificates in a package, and the folder of their files."""
 TOO_LARGE = "no theorem, because a model is too large for one"
 
-_MEANING = {
-    ANSWER: "The premises entail the answer.",
-    CONSISTENT: "The premises have a model.",
-    GOAL_FAILS: "The premises do not entail the goal.",
-    NEGATION_FAILS: "The premises do not entail the negation of the goal.",
-}
 _OPTIONS = ("set_option autoImplicit false", "set_option linter.unusedVariables false")
 """All symbols of a problem are bound in each theorem, used or not."""
 _LAKEFILE = f"""name = "certificates"
@@ -80,22 +66,16 @@ def lean_file(
 ) -> str:
     """A Lean file that states and proves a certificate's theorems, in a namespace of their own.
 
-    Beside each premise, a comment has its sentence and its formula as the problem has them.
-
-    Args:
-        certificate: of an answer to the problem.
-        problem: whose premises the comments quote.
-        sample: number of the answer.
-        style: of the theorems.
-        standalone: whether the file contains the theory; else it imports it.
+    Beside each premise, a comment has its sentence and its formula as the problem has them. The sample is the number of
+    the answer to the problem. A standalone file contains the theory, which others import.
     """
     name = file_stem(problem.id, sample)
     theorems = certificate.theorems(style)
     notes = _notes(certificate, problem)
     texts = [
-        f"-- {label}: {_MEANING[label]} This file does not prove it, because a model is too large."
+        f"-- {label}: {MEANING[label]} This file does not prove it, because a model is too large."
         if label not in theorems
-        else f"/-- {_MEANING[label]} -/\n{_text(label, theorems[label], notes)}\n#print axioms {label}"
+        else f"/-- {MEANING[label]} -/\n{_text(label, theorems[label], notes)}\n#print axioms {label}"
         for label in ([ANSWER] if isinstance(certificate, Certificate) else []) + list(certificate.refuted())
     ]
     about = _comment(f"{problem.id}, sample {sample}. {problem.question}")

@@ -16,7 +16,7 @@ from proof_r1_formal.assistants.small_models import MAX_PARTS, is_evaluable, is_
 from proof_r1_formal.engine.lemmas import lemma_of_introduction
 from proof_r1_formal.kernel.model import Structure, evaluate, value_of
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.syntax import Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Top, Var
+from proof_r1_formal.kernel.syntax import Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Quantified, Top, Var
 from proof_r1_formal.render import lean
 
 
@@ -26,8 +26,7 @@ def refutation(
     """The theorem that the structure makes the premises true and the conclusion false; None if it is too large.
 
     Args:
-        premises, conclusion: closed formulas.
-        structure: a countermodel, by the reference evaluator.
+        premises, conclusion, structure: closed formulas, and a countermodel by the reference evaluator.
         reflect: whether Lean evaluates a small structure too.
 
     Raises:
@@ -121,8 +120,8 @@ class _Writer:
             case Not(body):
                 shown = self.proof(body, values)
                 return shown if holds else f"({lean.NAMESPACE}.not_not_intro {shown})"
-            case ForAll(variable, body) | Exists(variable, body):
-                return self._quantify(variable, body, values, universal=isinstance(formula, ForAll), holds=holds)
+            case ForAll() | Exists():
+                return self._quantify(formula, values, holds)
             case _:
                 sides = (formula.left, formula.right)
                 truth = [evaluate(side, self._structure, values) for side in sides]
@@ -143,9 +142,8 @@ class _Writer:
         table = f"{domain}.rec (motive := fun h => Prop) {cases} x0"
         return f"(fun h => Eq.ndrec (a := {domain}.e{element}) (motive := fun x0 => {table}) True.intro h)"
 
-    def _quantify(
-        self, variable: Var, body: Formula, values: Mapping[Var, int], *, universal: bool, holds: bool
-    ) -> str:
+    def _quantify(self, formula: Quantified, values: Mapping[Var, int], holds: bool) -> str:
+        variable, body, universal = formula.variable, formula.body, isinstance(formula, ForAll)
         domain = _domain(self._structure, variable.sort)
         elements = range(self._structure.domains[variable.sort])
         if universal == holds:

@@ -33,13 +33,7 @@ library.lean_main(len(arguments), (ctypes.c_char_p * (len(arguments) + 1))(*argu
 
 
 class Program(NamedTuple):
-    """A Lean that can be run.
-
-    Attributes:
-        place: where it is, for messages.
-        command: what runs it; arguments of ``lean`` follow.
-        mini: whether it requires the small ``Init``.
-    """
+    """A Lean that can be run: its place, for messages, its command, and whether it requires the small ``Init``."""
 
     place: str
     command: tuple[str, ...]

@@ -42,9 +42,8 @@ def lean_term(
     """A Lean term whose type is the conclusion.
 
     Args:
-        proof: as the checker accepts it.
+        proof, conclusion: as the checker accepts them.
         premises: each with a Lean term of its type.
-        conclusion: what the proof proves.
         signature: of all that is around; what the proof names beyond it is one of its own constants.
         indent: how far lines after the first are indented.
 
@@ -58,27 +57,15 @@ def lean_term(
 
 
 class _LeanWriter(ProofWriter[str]):
-    """Writes blocks as terms.
-
-    Args:
-        signature: see :class:`ProofWriter`.
-        uses: of a line's number; a number that several blocks give counts for all of them.
-        indent: of the lines of the next block.
-    """
+    """Writes blocks as terms."""
 
     def __init__(self, signature: Signature, uses: Mapping[int, int], indent: int) -> None:
         super().__init__(signature)
-        self._uses = uses
-        self._indent = indent
+        self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
+        self._indent = indent  # of the lines of the next block
 
     def block(self, known: Sequence[Known], block: Block, goal: Formula) -> str:
-        """The lines of a block as ``have``, and a term of the goal's type after them.
-
-        Args:
-            known: what holds outside, numbered.
-            block: its lines.
-            goal: what it shows.
-        """
+        """The lines of a block as ``have``, and a term of the goal's type after them; what is known holds outside."""
         if not block:
             raise ProofError("there are no lines")
         known = list(known)
@@ -170,8 +157,9 @@ class _LeanWriter(ProofWriter[str]):
         theorem, substitution = line.theorem, line.substitution
         names = lean.pattern_variables(theorem.premises, theorem.conclusion)
         values = {name: self.argument(substitution[name]) for name in names}
-        if not is_own(theorem):
-            arguments = [f"({name} := {values[name]})" for name in names if name not in _propositions(theorem)]
+        if not is_own(theorem):  # Lean finds the propositions from the premises that they stand in
+            uses = [use for part in theorem.premises for use in symbols(part).uses]
+            arguments = [f"({name} := {values[name]})" for name in names if (name, ("predicate", 0)) not in uses]
             return self.lemma(theorem.name, *arguments, *given)
         # It stands before the proof, and is applied to all that its statement binds, in that order.
         signature = Signature.infer((*theorem.premises, theorem.conclusion))
@@ -187,12 +175,6 @@ class _LeanWriter(ProofWriter[str]):
     def function(self, variables: Sequence[Var], body: Formula) -> str:
         bound = [f"({lean.variable_name(v)} : {lean.sort_name(v.sort)})" for v in variables]
         return f"(fun {' '.join(bound)} => {lean.formula(body)})" if bound else lean.formula(body)
-
-
-def _propositions(theorem: Theorem) -> frozenset[str]:
-    """The pattern variables that Lean finds from the premises: propositions that stand in one."""
-    propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
-    return frozenset(propositions)
 
 
 def own_name(theorem: Theorem) -> str:

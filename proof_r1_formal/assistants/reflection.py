@@ -43,12 +43,7 @@ def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -
 
 
 def answer(premises: Mapping[str, Formula], steps: Sequence[Step], goal: Formula) -> LeanTheorem:
-    """The theorem that the premises entail the goal, by the steps of a trace.
-
-    Args:
-        premises: by id.
-        steps: in order; the last one concludes the goal.
-        goal: the formula of the selected option.
+    """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
     Raises:
         ProofError: a proof cannot be written as data.

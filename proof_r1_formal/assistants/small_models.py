@@ -30,25 +30,14 @@ MAX_ENTRIES = 4_096
 
 
 def is_small(signature: Signature, structure: Structure) -> bool:
-    """Whether the structure's domains and tables are within the bounds.
-
-    Args:
-        signature: the symbols and sorts that count.
-        structure: interprets them.
-    """
+    """Whether the domains and tables of the structure for these symbols and sorts are within the bounds."""
     atoms = _entries(structure, signature.predicates.values())
     values = _entries(structure, [type_.arguments for type_ in signature.functions.values()])
     return _largest(signature, structure) <= MAX_ELEMENTS and atoms <= MAX_ATOMS and values <= MAX_VALUES
 
 
 def is_evaluable(signature: Signature, structure: Structure, formulas: Sequence[Formula]) -> bool:
-    """Whether Lean can evaluate the formulas in the structure within the bounds.
-
-    Args:
-        signature: the symbols and sorts of the formulas.
-        structure: interprets them.
-        formulas: of one claim.
-    """
+    """Whether Lean can evaluate the formulas of a claim, which have that signature, in the structure."""
     tables = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
     parts = sum(evaluation_steps(formula, structure) for formula in formulas)
     entries = _entries(structure, tables)

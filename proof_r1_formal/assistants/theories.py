@@ -60,34 +60,20 @@ def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgem
     return judgements | dict(zip(theorems, kernel.check(list(theorems.values())), strict=True))
 
 
-_CHECKER: Mapping[str, tuple[str, str]] = {
-    "check_sound": (
-        "∀ (c : {0}.Claim) (p : {0}.Proof), Eq ({0}.check c p) true → {0}.Claim.Holds c",
-        "fun _ _ h => {0}.check_sound h",
-    ),
-    "trace_sound": (
-        (
-            "∀ (p : {0}.Problem) (t : {0}.Trace), "
-            "Eq ({0}.checkTrace p t) true → {0}.Problem.Entails p ({0}.Trace.option t)"
-        ),
-        "fun _ _ h => {0}.trace_sound h",
-    ),
-    "isModel_sound": (
-        "∀ (p : {0}.Problem) (t : {0}.Tables), Eq ({0}.Tables.isModel t p) true → {0}.Problem.Consistent p",
-        "fun _ _ h => {0}.isModel_sound h",
-    ),
-    "refutes_sound": (
-        "∀ (c : {0}.Claim) (t : {0}.Tables), Eq ({0}.refutes t c) true → {0}.Claim.Fails c",
-        "fun _ _ h => {0}.refutes_sound h",
-    ),
+_CHECKER: Mapping[str, str] = {
+    "check_sound": "(c : {0}.Claim) (p : {0}.Proof), Eq ({0}.check c p) true → {0}.Claim.Holds c",
+    "trace_sound": "(p : {0}.Problem) (t : {0}.Trace), Eq ({0}.checkTrace p t) true → "
+    "{0}.Problem.Entails p ({0}.Trace.option t)",
+    "isModel_sound": "(p : {0}.Problem) (t : {0}.Tables), Eq ({0}.Tables.isModel t p) true → {0}.Problem.Consistent p",
+    "refutes_sound": "(c : {0}.Claim) (t : {0}.Tables), Eq ({0}.refutes t c) true → {0}.Claim.Fails c",
 }
-"""The theorems about Lean's checker: what each states, and how it follows from the theory's theorem of its name."""
+"""The theorems about Lean's checker: what each states of all c, p and t."""
 
 
 def check_checker(kernel: LeanKernel) -> dict[str, Judgement]:
     """The kernel's judgement on each theorem about the checker, by name, with the axioms that it rests on."""
-    parts = [(f": {says}", proof) for says, proof in _CHECKER.values()]
-    theorems = [LeanTheorem(*[part.format(f"{NAMESPACE}.Checker") for part in each]) for each in parts]
+    room = f"{NAMESPACE}.Checker"
+    theorems = [LeanTheorem(f": ∀ {says.format(room)}", f"fun _ _ h => {room}.{n} h") for n, says in _CHECKER.items()]
     return dict(zip(_CHECKER, kernel.check(theorems), strict=True))
 
 
@@ -115,13 +101,9 @@ def schema_theory(schema: Schema, name: str) -> str:
 def manifest_of(
     catalogue: Catalogue, version: str, judgements: Mapping[str, Judgement], *, known: Manifest | None = None
 ) -> Manifest:
-    """The manifest of the schemata that Lean accepted; others are left out.
+    """The manifest of the schemata that Lean accepted, by the name of each; others are left out.
 
-    Args:
-        catalogue: the schemata.
-        version: of the kernel.
-        judgements: by the schema's name.
-        known: an older manifest; Isabelle's judgements in it are kept for unchanged statements.
+    The version is that of the kernel. Isabelle's judgements in an older manifest are kept for unchanged statements.
     """
     accepted = {} if known is None else {entry.statement: entry.isabelle for entry in known.schemata.values()}
 

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
@@ -53,9 +52,6 @@ _AS_TRAINED = '%llguidance {"no_forcing": true}'
 """Otherwise a mask allows one token where the text is determined, often not the one that the model learned."""
 _LATIN_THEN_HEX = re.compile("([\x80-\xff])(?=[0-9A-Fa-f])")
 """xgrammar 0.2.8 reads both in one text as one character (¬c as U+0ACC), so the text is divided there."""
-After: TypeAlias = Literal["", "<summary>"] | int
-"""How much of an answer exists: nothing, the text up to ``<summary>``, or that up to a number of steps (0: ``[``)."""
-_END = '"\\n"? "]</summary>"'
 
 
 class GrammarError(ProofR1Error):
@@ -85,26 +81,15 @@ class CompletionGrammar:
         lines += [f"{name}: {body}" for name, body in others]
         return "\n".join([*lines, *([r"free[lazy]: /(.|\n)*<summary>/"] if thoughts else [])]) + "\n"
 
-    def to_gbnf(self, *, thoughts: bool = False, after: After = "") -> str:
+    def to_gbnf(self, *, thoughts: bool = False) -> str:
         """The grammar in GBNF, for ``llama.cpp``, ``xgrammar`` and what is built on them.
 
         Args:
             thoughts: whether ``<think>…</think>`` may stand before ``<summary>``, with no "<" inside.
-            after: where it begins: "" for the start of an answer, "<summary>" for the position behind it, or n for the
-                position behind step n (0: behind ``[``).
-
-        Raises:
-            GrammarError: there are more steps than the grammar has.
         """
         (_, start), *others = self.rules.items()
-        if after == "":
-            free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
-            start = f"{free}{_literal('<summary>')} {start}"
-        elif after != "<summary>":
-            if f"rest{after}" not in self.rules:
-                raise GrammarError(f"there are {after} steps, but the grammar has a lower limit")
-            start = " ".join([f'"," {_space(1)}' if after else _space(), f"rest{after}", _END])
-        lines = [f"root ::= {start}", *(f"{name} ::= {body}" for name, body in others)]
+        free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
+        lines = [f"root ::= {free}{_literal('<summary>')} {start}", *(f"{name} ::= {body}" for name, body in others)]
         return _LATIN_THEN_HEX.sub(r'\1" "', "\n".join(lines)) + "\n"
 
     def to_json_schema(self) -> dict[str, object]:
@@ -118,10 +103,7 @@ class CompletionGrammar:
 def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int = STEPS) -> CompletionGrammar:
     """The grammar of answers to a problem.
 
-    Args:
-        problem: that is asked.
-        rules: that the steps may name.
-        steps: before the binding, at most.
+    The steps may name the rules; there are at most ``steps`` before the binding.
 
     Raises:
         GrammarError: the problem has no options or no premises, or no formula can be written with its symbols.
@@ -139,7 +121,7 @@ def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int
     names = _step_names(problem, steps)
     premises = [premise.id for premise in problem.premises]
     inferences = [rule.name for rule in rules.rules if rule.name != GOAL_BINDING]
-    found: dict[str, str] = {"answer": f'"[" {_space()} rest0 {_END}'}
+    found: dict[str, str] = {"answer": r'"[" "\n"? rest0 "\n"? "]</summary>"'}
     for number in range(steps + 1):
         known = [f"id{number - 1}", _quote(names[number - 1])] if number else list(map(_quote, premises))
         found[f"id{number}"] = " | ".join(known)
@@ -152,7 +134,7 @@ def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int
         found[f"rest{number}"] = " | ".join(bound)
         if number < steps:
             step = _action(_quote(names[number]), f"many{number}", rf'"\"" {formula} "\""', "rule")
-            found[f"rest{number}"] += f' | {step} "," {_space(1)} rest{number + 1}'
+            found[f"rest{number}"] += rf' | {step} "," ("\n" | " ") rest{number + 1}'
     found["rule"] = " | ".join(map(_quote, inferences))
     return CompletionGrammar(found | formulas.rules, _schema(problem, names, inferences))
 
@@ -190,15 +172,11 @@ def _literal(text: str) -> str:
 
 def _escape(text: str) -> str:
     """The inside of a JSON string, as completions write it; it cannot look like the end of the summary."""
-    return json.dumps(text, ensure_ascii=False)[1:-1].replace("<", "\\u003c")
+    return _literal(text)[1:-1].replace("<", "\\u003c")
 
 
 def _quote(text: str) -> str:
     return _literal(f'"{_escape(text)}"')
-
-
-def _space(least: int = 0) -> str:
-    return '("\\n" | " ")' if least else '"\\n"?'
 
 
 def _action(*values: str) -> str:
@@ -261,11 +239,8 @@ class _Formulas:
         key = ("operand", scope, nesting, need, last)
         if key in self._made:
             return self._made[key]
-        bodies = [
-            self._unary(scope, nesting, need, last=last),
-            *(self._equations(scope, need) if self._equality else []),
-        ]
-        return self._rule(key, f"operand{nesting}", bodies)
+        equations = self._equations(scope, need) if self._equality else ()
+        return self._rule(key, f"operand{nesting}", [self._unary(scope, nesting, need, last=last), *equations])
 
     def _unary(self, scope: _Scope, nesting: int, need: _Need, *, last: bool, enclosed: bool = False) -> str | None:
         """``enclosed``: in parentheses behind negations and quantifiers."""
@@ -340,9 +315,8 @@ class _Formulas:
 def _share(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
     """The ways to say at which of the places each variable has to occur."""
     for chosen in product(range(places), repeat=len(need)):
-        yield tuple(
-            [frozenset([v for v, at in zip(sorted(need), chosen, strict=True) if at == n]) for n in range(places)]
-        )
+        pairs = list(zip(sorted(need), chosen, strict=True))
+        yield tuple([frozenset([v for v, at in pairs if at == n]) for n in range(places)])
 
 
 def _divide(need: _Need) -> Iterable[tuple[_Need, ...]]:

@@ -51,11 +51,7 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A step that stays.
-
-    Attributes:
-        answer: the whole completion, if the step ends a verified answer.
-    """
+    """A step that stays, and the whole completion if the step ends a verified answer."""
 
     answer: str | None
 
@@ -164,12 +160,7 @@ class Watch:
         return TakenBack(begin, end, findings, self._failed > guide.tries)
 
 
-def in_summary(text: str) -> bool:
-    """Whether ``<summary>`` is there; what stands in thoughts is none."""
-    return text.startswith(SUMMARY, _summary(text))
-
-
 def _summary(text: str) -> int:
-    """The place of ``<summary>``; the end of the text if it is not there."""
+    """The place of ``<summary>``, not that in thoughts; the end of the text if it is not there."""
     place = text.find(SUMMARY, max(0, text.rfind("</think>")))
     return len(text) if place < 0 else place

@@ -27,27 +27,14 @@ class DecodingError(ProofR1Error):
     """A model or a tokenizer that cannot be used here, or what is missing."""
 
 
-def require_llguidance() -> None:
-    """Make sure that what masks tokens is installed.
-
-    Raises:
-        DecodingError: it is not.
-    """
-    if find_spec("llguidance") is None:
-        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
-
-
 def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
-    """The source of masks.
-
-    Args:
-        tokenizer: of the model.
-        width: number of outputs of the model; some of them may not be tokens.
+    """The source of masks; the width is the number of outputs of the model, some of which may not be tokens.
 
     Raises:
         DecodingError: ``llguidance`` is not installed, does not know the tokenizer, or reads another text from tokens.
     """
-    require_llguidance()
+    if find_spec("llguidance") is None:
+        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
     import llguidance.hf
 
     try:

@@ -55,13 +55,7 @@ class DecodingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A step that was taken back.
-
-    Attributes:
-        text: of the step, and what the last token wrote after it.
-        tokens: that it took.
-        findings: why it failed.
-    """
+    """A step that was taken back: its text, up to the end of its last token, the tokens that it took, why it failed."""
 
     text: str
     tokens: int
@@ -70,10 +64,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A completion.
+    """A completion, which is the text of what stayed.
 
     Attributes:
-        text: of what stayed.
         tokens: that were sampled, those of steps that were taken back and of dropped branches among them.
         whole: whether it ended by itself; otherwise the budget was spent, or it was given up.
         read: tokens of remarks, which the model read.
@@ -112,7 +105,6 @@ class Decoder:
         """Sample completions together.
 
         Args:
-            requests: what is to be sampled.
             temperature: 0 takes the likeliest token that is allowed.
             top_p: tokens are drawn from the fewest that have this probability together.
 
@@ -124,9 +116,9 @@ class Decoder:
 
         if not requests:
             return []
-        beams = [_Beam(request) for request in requests]
+        beams = [_Beam(request, self, temperature, top_p) for request in requests]
         with torch.inference_mode():
-            batch = _Batch(self.model, [beam.start(self, temperature, top_p) for beam in beams])
+            batch = _Batch(self.model, [row for beam in beams for row in beam.rows])
             while rows := [row for beam in beams for row in beam.turn()]:
                 batch.arrange(rows)
                 for row, its in zip(rows, batch.logits(), strict=True):
@@ -138,20 +130,15 @@ class Decoder:
 class _Beam:
     """The partial answers to one prompt, and their cost."""
 
-    def __init__(self, request: DecodingRequest) -> None:
+    def __init__(self, request: DecodingRequest, decoder: Decoder, temperature: float, top_p: float) -> None:
         if request.beam > 1 and request.guide is None:
             raise DecodingError(f"a beam of {request.beam} has no guide; add one, or use a beam of 1")
         self.request = request
-        self.rows: list[_Row] = []
+        self.rows = [_Row(decoder, self, temperature, top_p)]
         self.ended: list[_Row] = []
         self.answer: _Row | None = None  # that is verified
         self.spent = self.read = 0
         self.trials: list[Trial] = []
-
-    def start(self, decoder: Decoder, temperature: float, top_p: float) -> _Row:
-        """The empty answer."""
-        self.rows = [_Row(decoder, self, temperature, top_p)]
-        return self.rows[0]
 
     @property
     def over(self) -> bool:
@@ -209,10 +196,9 @@ class _Row:
     mask: Mask | None = field(init=False)
 
     def __post_init__(self) -> None:
-        request = self.beam.request
-        self.watch = None if request.guide is None else Watch(request.guide)
-        self.random = np.random.default_rng(request.seed)
-        grammar = request.grammar
+        guide, grammar = self.beam.request.guide, self.beam.request.grammar
+        self.watch = None if guide is None else Watch(guide)
+        self.random = np.random.default_rng(self.beam.request.seed)
         self.mask = None if grammar is None else Mask(self.decoder.tokens, grammar)
 
     def fork(self) -> _Row:
@@ -322,8 +308,7 @@ class _Batch:
         ids = torch.zeros((len(rows), width), dtype=torch.long)
         for number, row in enumerate(rows):
             row.place = number
-            prefix = row.beam.request.prompt[:-1]
-            if prefix:
+            if prefix := row.beam.request.prompt[:-1]:
                 ids[number, -len(prefix) :] = torch.tensor(prefix)
                 self.mask[number, -len(prefix) :] = 1
         if width:

@@ -25,13 +25,7 @@ _HINTS = {
 
 
 class Available(NamedTuple):
-    """A solver of this machine.
-
-    Attributes:
-        name: what :func:`get_solver` takes.
-        version: None if the solver is not installed.
-        hint: what to install.
-    """
+    """A solver by its name, its version, which is None if it is not installed, and what to install."""
 
     name: str
     version: str | None

@@ -63,10 +63,7 @@ class AletheError(ProofR1Error):
 def proof_of(query: Query, text: str, budget: Budget) -> Proof:
     """The proof term of a refutation of the query's assertions.
 
-    Args:
-        query: what was asked.
-        text: the refutation, in the names of ``render.smtlib``.
-        budget: pays the steps of the tableau, also of those that find nothing.
+    The text is in the names of ``render.smtlib``. The budget pays the steps of the tableau, even of those in vain.
 
     Raises:
         AletheError: the search finds no lines for a step, or the text is something else, or the budget is spent.
@@ -86,32 +83,19 @@ def proof_of(query: Query, text: str, budget: Budget) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step, or an assumption, which has no rule.
-
-    Attributes:
-        name, clause, rule, premises: as written, the clause as a disjunction; of a subproof about variables, the last
-            step is one more premise of the step that ends it.
-        is_open: whether the clause had free variables, which are quantified.
-        inside: the steps of the subproof that ends here, if it has assumptions.
-        needs_choice: whether a subproof about variables ends here, which may be about choice terms.
-    """
+    """A step, or an assumption, which has no rule."""
 
     name: str
-    clause: Formula
+    clause: Formula  # as a disjunction
     rule: str = ""
-    premises: tuple[str, ...] = ()
-    is_open: bool = False
-    inside: tuple[_Step, ...] = ()
-    needs_choice: bool = False
+    premises: tuple[str, ...] = ()  # of the end of a subproof about variables, one more is the last step inside
+    is_open: bool = False  # whether the clause had free variables, which are quantified
+    inside: tuple[_Step, ...] = ()  # the subproof that ends here, if it has assumptions
+    needs_choice: bool = False  # whether a subproof about variables ends here, which may be about choice terms
 
 
 class _Reader:
-    """The steps of a text.
-
-    Attributes:
-        steps: in order.
-        choices: ∃x φ -> the constant that stands for the choice term "an x with φ, if there is one".
-    """
+    """The steps of a text."""
 
     def __init__(self, query: Query, text: str) -> None:
         signature = Signature.infer(query.formulas)
@@ -119,7 +103,7 @@ class _Reader:
         self._predicates = {predicate_name(name): name for name in signature.predicates}
         self._functions = {function_name(name): name for name in signature.functions}
         self._named: dict[str, Formula | Term] = {"true": TOP, "false": BOTTOM}
-        self.choices: dict[Formula, App] = {}
+        self.choices: dict[Formula, App] = {}  # ∃x φ -> the constant for the choice term "an x with φ, if there is one"
         [commands] = _expressions(text)
         self.steps = self._block(iter(commands), None)
 
@@ -187,10 +171,8 @@ class _Reader:
             case ["not", body]:
                 return Not(self._formula(body))
             case ["=", left, right]:
-                first = self._value(left)
-                return (
-                    Eq(first, self._term(right)) if isinstance(first, App | Var) else Iff(first, self._formula(right))
-                )
+                one = self._value(left)
+                return Eq(one, self._term(right)) if isinstance(one, App | Var) else Iff(one, self._formula(right))
             case ["and" | "or" | "xor" as word, *parts]:
                 connective = _CONNECTIVES[word]
                 return reduce(lambda left, right: connective(left, right), [self._formula(part) for part in parts])

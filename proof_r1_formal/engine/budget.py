@@ -11,14 +11,7 @@ class BudgetSpentError(Exception):
 
 
 class Budget:
-    """Counts the steps of a search.
-
-    Args:
-        most: how many steps it may take.
-
-    Attributes:
-        spent: how many it took; never more than ``most``.
-    """
+    """Counts the steps of a search; those that are ``spent`` are never more than ``most``."""
 
     __slots__ = ("_most", "spent")
 

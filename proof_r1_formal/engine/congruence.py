@@ -41,14 +41,11 @@ class Congruence:
         if first is second:
             return False
         self._parent[first] = second
-        link: tuple[Term, Eq | None] | None = (other, equation)
-        while link is not None:  # turn the links from ``one`` to the end of its tree round
-            following = self._link.get(one)
-            self._link[one] = link
-            if following is not None:
-                one, link = following[0], (one, following[1])
-            else:
-                link = None
+        to = other
+        while (following := self._link.get(one)) is not None:  # turn the links to the end of its tree round
+            self._link[one] = to, equation
+            to, (one, equation) = one, following
+        self._link[one] = to, equation
         return True
 
     def close(self) -> None:
@@ -105,10 +102,14 @@ class Congruence:
 @once
 def orient(equation: Eq) -> tuple[Term, Term]:
     """The smaller and the larger side of an equation: by size, and then by text."""
-    smaller, larger = sorted(
-        (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
-    )
+    sides = (equation.left, equation.right)
+    smaller, larger = sorted(sides, key=lambda term: (sum(1 for _ in subterms(term)), repr(term)))
     return smaller, larger
+
+
+def arguments_of(atom: Atom | Eq) -> tuple[Term, ...]:
+    """The arguments of an atom, or the sides of an equation."""
+    return atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
 
 
 @lru_cache(maxsize=_SIMPLIFIED)
@@ -119,7 +120,7 @@ def simplify(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
     equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
     """
     new, old = orient(equation)
-    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+    arguments = arguments_of(atom)
     found: list[Atom | Eq] = []
     for index, argument in enumerate(arguments):
         changed = _in_term(argument, old, new)

@@ -1,9 +1,4 @@
-"""From a solver's model to a countermodel that the reference evaluator confirms.
-
-In: sizes of the domains and a way to ask the solver's model for one value. Out: the refutation by a structure with
-complete tables, or None where none is small enough and confirmed. What a solver says of its model is never taken on
-trust.
-"""
+"""From a solver's model, which is never taken on trust, to a countermodel that the reference evaluator confirms."""
 
 from __future__ import annotations
 
@@ -34,14 +29,13 @@ def countermodel(
     value: Callable[[str, Row], Element],
     steps: int = 0,
 ) -> Refuted | None:
-    """The refutation by the structure that the solver's model describes, if it is a countermodel.
+    """The refutation by the structure that the solver's model describes, if it is small enough and a countermodel.
 
     Args:
-        query: what the solver refuted.
-        signature: the symbols of the query.
+        query, signature: what the solver refuted, and its symbols.
         domains: number of elements of each sort of the signature.
-        holds: truth of a predicate at a row of elements; raises ``StructureError`` if the model does not tell.
-        value: value of a function at a row of elements; raises ``StructureError`` if the model does not tell.
+        holds, value: of a predicate, or of a function, at a row of elements; ``StructureError`` if the model does not
+            tell.
         steps: the price of finding the model.
     """
 
@@ -51,18 +45,11 @@ def countermodel(
     places = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
     if sum(prod(domains[sort] for sort in sorts) for sorts in places) > MAX_ENTRIES:
         return None
+    predicates, functions = signature.predicates.items(), signature.functions.items()
     try:
-        structure = Structure(
-            domains,
-            {
-                name: frozenset([row for row in rows(sorts) if holds(name, row)])
-                for name, sorts in signature.predicates.items()
-            },
-            {
-                name: {row: value(name, row) for row in rows(type_.arguments)}
-                for name, type_ in signature.functions.items()
-            },
-        )
+        tables = {name: frozenset([row for row in rows(sorts) if holds(name, row)]) for name, sorts in predicates}
+        values = {name: {row: value(name, row) for row in rows(type_.arguments)} for name, type_ in functions}
+        structure = Structure(domains, tables, values)
     except StructureError:
         return None
     return confirm_structure(query, structure, signature, steps)
@@ -71,11 +58,7 @@ def countermodel(
 def confirm_structure(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
     """The refutation by a structure; None if the evaluator does not confirm it, or if it is too large to check.
 
-    Args:
-        query: what the solver refuted.
-        structure: of any origin.
-        signature: of the query.
-        steps: the price of finding the structure; that of checking it, once here and once by who rechecks it, is added.
+    To the price of finding the structure, that of checking it is added, once here and once by who rechecks it.
 
     Raises:
         StructureError: the structure does not interpret a symbol of the query.

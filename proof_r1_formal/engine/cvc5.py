@@ -92,19 +92,15 @@ class Cvc5Solver:
         if result.isSat():
             found = _countermodel(query, signature, cvc5, solver, manager, symbols)
             return Refuted(None if found is None else found.model)  # without a price: cvc5 counts none
-        return _unknown(result.getUnknownExplanation().name)
-
-
-def _unknown(explanation: str) -> Unknown:
-    match explanation:
-        case "RESOURCEOUT":
-            return Unknown(Reason.BUDGET, "cvc5 used its steps")
-        case "TIMEOUT" | "INTERRUPTED":
-            return Unknown(Reason.TIMEOUT, "cvc5 used its time")
-        case "MEMOUT":
-            return Unknown(Reason.BUDGET, "cvc5 used its memory")
-        case _:
-            return Unknown(Reason.INCOMPLETE, f"cvc5 is incomplete here: {explanation}")
+        match result.getUnknownExplanation().name:
+            case "RESOURCEOUT":
+                return Unknown(Reason.BUDGET, "cvc5 used its steps")
+            case "TIMEOUT" | "INTERRUPTED":
+                return Unknown(Reason.TIMEOUT, "cvc5 used its time")
+            case "MEMOUT":
+                return Unknown(Reason.BUDGET, "cvc5 used its memory")
+            case explanation:
+                return Unknown(Reason.INCOMPLETE, f"cvc5 is incomplete here: {explanation}")
 
 
 def _proof(query: Query, cvc5: Any, solver: Any, budget: Budget) -> Proof | None:

@@ -54,7 +54,6 @@ class EmbeddedSolver:
     name = f"embedded {__version__}"
 
     def _by_z3(self, query: Query) -> Answer:
-        """Z3's answer."""
         from proof_r1_formal.engine.z3 import Z3Solver
 
         return Z3Solver(self._limits).decide(query)
@@ -70,9 +69,8 @@ class EmbeddedSolver:
             signature = known.signature()
             model = small.model(query.dependencies, signature)
             steps = GROUND_PRICE * small.looked_at
-            small_answer = None if model is None else confirm_structure(query, model, signature, steps)
-            if small_answer is not None:
-                return replace(small_answer, engine=ONE_ELEMENT)
+            if model is not None and (refuted := confirm_structure(query, model, signature, steps)) is not None:
+                return replace(refuted, engine=ONE_ELEMENT)
         propagation = Propagation(query.dependencies, query.conclusion)
         proof = propagation.proof()
         steps += propagation.steps

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from proof_r1_formal.kernel.signed import Signed
 from proof_r1_formal.kernel.term import Line
 
 
+@dataclass(slots=True, eq=False)
 class Scope:
     """A block that is being shown: the facts that its supposition or arbitrary constant holds up."""
 
-    __slots__ = ("depth",)
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
+    depth: int
 
 
+@dataclass(slots=True, eq=False)
 class Fact:
     """A signed formula that holds in a scope, with what it follows from.
 
     Attributes:
-        what: the signed formula.
         scope: the outermost scope in which all it follows from holds.
         serial: facts are numbered as they come.
         premises: the facts it follows from; of a block, what it shows.
@@ -27,23 +27,12 @@ class Fact:
         inner: the scope of its block, if it has one.
     """
 
-    __slots__ = ("inner", "line", "premises", "scope", "serial", "what")
-
-    def __init__(
-        self,
-        what: Signed,
-        scope: Scope,
-        serial: int,
-        premises: tuple[Fact, ...],
-        line: Line | int | None,
-        inner: Scope | None,
-    ) -> None:
-        self.what = what
-        self.scope = scope
-        self.serial = serial
-        self.premises = premises
-        self.line = line
-        self.inner = inner
+    what: Signed
+    scope: Scope
+    serial: int
+    premises: tuple[Fact, ...]
+    line: Line | int | None
+    inner: Scope | None
 
     def rests_on(self, *, within: int = 0) -> set[Fact]:
         """The fact and all it follows from; not what those follow from that are of a scope of less depth than given."""

@@ -32,13 +32,7 @@ NEW_ELEMENTS: Final = (0, 1, 2, 3, 5, 8)
 
 
 def decide_finite(query: Query, signature: Signature, steps: int = 0) -> Answer:
-    """The answer for a query in the class.
-
-    Args:
-        query: to be decided.
-        signature: of the query.
-        steps: what was spent on it already, which becomes a part of the price.
-    """
+    """The answer for a query in the class, which has that signature; steps that it cost before are in the price."""
     formulas = _signed_formulas(query)
     try:
         grounding = Grounding(formulas)
@@ -49,14 +43,9 @@ def decide_finite(query: Query, signature: Signature, steps: int = 0) -> Answer:
 
 
 def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) -> Answer:
-    """``Refuted`` with a countermodel in a small domain, or ``Unknown``.
+    """``Refuted`` with a countermodel in a small domain, or ``Unknown``; the arguments are as in :func:`decide_finite`.
 
     One that is large enough has a countermodel if any structure with as few elements is one.
-
-    Args:
-        query: to be refuted, in the class or not.
-        signature: of the query.
-        steps: what was spent on it already, which becomes a part of the price.
     """
     formulas = _signed_formulas(query)
     for new in NEW_ELEMENTS:

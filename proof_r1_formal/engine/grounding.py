@@ -18,6 +18,7 @@ from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
 from proof_r1_formal.engine.budget import instance_price
+from proof_r1_formal.engine.congruence import arguments_of
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
@@ -25,7 +26,6 @@ from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,
-    Bottom,
     Eq,
     Exists,
     ForAll,
@@ -36,7 +36,6 @@ from proof_r1_formal.kernel.syntax import (
     Or,
     Quantified,
     Term,
-    Top,
     Xor,
 )
 from proof_r1_formal.kernel.transform import functions_within, instantiate, terms
@@ -50,12 +49,7 @@ MAX_EQUATIONS: Final = 1_000
 
 
 class OutsideError(Exception):
-    """The formulas are not in the class, or their grounding would be too large.
-
-    Args:
-        reason: why.
-        looked_at: what it cost to find out, in ground formulas.
-    """
+    """The formulas are not in the class, or their grounding would be too large; ``looked_at``: what it cost to tell."""
 
     def __init__(self, reason: str, looked_at: int) -> None:
         super().__init__(reason)
@@ -111,13 +105,10 @@ class Grounding:
                 pending.append((instantiate(strong, self._witness(strong, value)), value))
 
     def parts(self, formula: Quantified, sign: bool) -> list[Formula]:
-        """The closed formulas that stand for ``formula``: its instances, or where it is strong that by its witness.
+        """The closed formulas that stand for a closed one: its instances, or where it is strong that by its witness.
 
-        All of them have the value ``sign`` where a weak formula has it, and one of them where a strong one has it.
-
-        Args:
-            formula: closed; where it is strong with that sign, it is among or inside the formulas that were given.
-            sign: the value that it must have.
+        All of them have the value ``sign`` where a weak formula has it, and one of them where a strong one has it. A
+        strong one must be among or inside the formulas that were given.
         """
         return [instantiate(formula, term) for term in self._range(formula, sign)]
 
@@ -153,8 +144,7 @@ class SmallDomain(Grounding):
     """Quantifiers that range over the constants and some new elements, some of which may be equal.
 
     Args:
-        formulas: closed, alpha-normal, each with the value it must have.
-        signature: of the formulas.
+        formulas, signature: as in :class:`Grounding`, and their symbols.
         new: how many new elements each sort has.
 
     Attributes:
@@ -179,9 +169,7 @@ class SmallDomain(Grounding):
             found.update({self._new(f"␣n{number}"): None for number in range(new)})
         self._elements = {sort: list(found) for sort, found in self.terms.items()}
         sizes = {sort: len(found) for sort, found in self._elements.items()}
-        equations = sum(
-            [prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()]
-        )
+        equations = sum([prod([sizes[s] for s in (*type_.arguments, type_.result)]) for type_ in applied.values()])
         if equations > MAX_EQUATIONS or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
         self.looked_at += equations
@@ -203,17 +191,11 @@ def _any_of(formulas: list[Formula]) -> Formula:
 
 
 class _Needs(NamedTuple):
-    """The values that the parts of a formula need so that it has a given value.
+    """The values that the parts of a formula need so that it has a given value."""
 
-    Attributes:
-        strong: its strong quantified formulas, but for those inside of others; each needs a witness.
-        weak: the sorts of its weak quantifiers.
-        outside: why the formula is not in the class; empty if it is.
-    """
-
-    strong: tuple[tuple[Quantified, bool], ...]
-    weak: tuple[str, ...]
-    outside: str
+    strong: tuple[tuple[Quantified, bool], ...]  # but for those inside of others; each needs a witness
+    weak: tuple[str, ...]  # the sorts of its weak quantifiers
+    outside: str  # why the formula is not in the class; empty if it is
 
 
 def _needs(formula: Formula, sign: bool) -> _Needs:
@@ -233,18 +215,14 @@ def _found_needs(formula: Formula, sign: bool) -> _Needs:
     seen = set(pending)
     while pending:
         part, value = pending.pop()
+        inside: tuple[Signed, ...] = ()
         match part:
-            case Top() | Bottom():
-                inside: tuple[Signed, ...] = ()
             case Atom() | Eq():
-                arguments = part.arguments if isinstance(part, Atom) else (part.left, part.right)
-                if any(isinstance(argument, App) and argument.free for argument in arguments):
+                if any(isinstance(argument, App) and argument.free for argument in arguments_of(part)):
                     return _Needs((), (), "a function of a variable")
-                inside = ()
             case Not(body):
                 inside = ((body, not value),)
             case ForAll(variable, body) | Exists(variable, body):
-                inside = ()
                 if isinstance(part, ForAll) == value:
                     weak[variable.sort] = None
                     inside = ((body, value),)

@@ -45,12 +45,7 @@ _Weak: TypeAlias = tuple[Quantified, bool]
 
 
 class Plan(NamedTuple):
-    """Instances that are enough for a proof.
-
-    Attributes:
-        instances: quantified formula -> the terms that it is instantiated by.
-        witnesses: quantified formula -> the constant that names its witness, which no formula before has.
-    """
+    """Instances that are enough for a proof: the terms for each quantified formula, or the new name of its witness."""
 
     instances: Mapping[Formula, tuple[Term, ...]]
     witnesses: Mapping[Quantified, App]
@@ -60,8 +55,7 @@ class Expansion:
     """The instances up to a level, which :meth:`grow` makes higher.
 
     Args:
-        premises, conclusion: closed formulas.
-        signature: theirs.
+        premises, conclusion, signature: closed formulas, and their symbols.
         budget: counts the formulas that are looked at.
 
     Attributes:
@@ -157,9 +151,7 @@ class Expansion:
     def _ground(self, what: Signed, cost: int) -> Formula:
         """A ground formula in place of a closed one, which it follows from if witnesses are what their formulas say.
 
-        Args:
-            what: the formula with its value.
-            cost: of the instance that it is a part of; -1 if it is a part of a root.
+        The cost is that of the instance that it is a part of; -1 in a root.
         """
         self._spend()
         formula, sign = what.formula, what.sign

@@ -21,11 +21,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof_r1_formal.engine.isabelle_server import FailedError, IsabelleServer
@@ -56,19 +55,12 @@ _DETAILS = {
 
 
 class _Method(NamedTuple):
-    """A way to use a theory.
+    """A way to use a theory."""
 
-    Attributes:
-        theory: its text, for a query and a name.
-        success: the start of what it writes if it does what it is for; ``{name}`` stands for its name.
-        failure: the start of the error when it has been tried in full and did not work.
-        seconds: how long a theory may show no progress.
-    """
-
-    theory: Callable[[Query, str], str]
-    success: str
-    failure: str
-    seconds: float
+    theory: Callable[[Query, str], str]  # its text, for a query and a name
+    success: str  # the start of what it writes if it does what it is for; ``{name}`` stands for its name
+    failure: str  # the start of the error when it has been tried in full and did not work
+    seconds: float  # how long a theory may show no progress
 
 
 class _Session(NamedTuple):
@@ -100,8 +92,8 @@ class IsabelleSolver:
         grace_period: float = 60.0,
     ) -> None:
         if shutil.which(program) is None:
-            problem = f"there is no program {program!r} on PATH; get Isabelle at https://isabelle.in.tum.de"
-            raise SolverError("isabelle", problem)
+            where = "get Isabelle at https://isabelle.in.tum.de"
+            raise SolverError("isabelle", f"there is no program {program!r} on PATH; {where}")
         try:
             importlib.import_module("isabelle_client")
         except ImportError as error:
@@ -119,22 +111,15 @@ class IsabelleSolver:
         proof_seconds = PROOF_SECONDS if limits is None else limits.seconds
         search_seconds = SEARCH_SECONDS if limits is None else limits.seconds
         half = max(1, math.floor(search_seconds / 2))  # so that Nitpick can say that its time is up
-        self._blast = _Method(
-            lambda query, name: query_theory(query, name, proof=proof), proved("{name}"), "Failed to ", proof_seconds
-        )
-        self._nitpick = _Method(
-            lambda query, name: countermodel_theory(query, name, max_size=MAX_SIZE, seconds=half),
-            "Nitpick found a counterexample",
-            "Unexpected outcome",
-            search_seconds,
-        )
+        proving = partial(query_theory, proof=proof)
+        searching = partial(countermodel_theory, max_size=MAX_SIZE, seconds=half)
+        self._blast = _Method(proving, proved("{name}"), "Failed to ", proof_seconds)
+        self._nitpick = _Method(searching, "Nitpick found a counterexample", "Unexpected outcome", search_seconds)
 
     def __enter__(self) -> IsabelleSolver:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -151,14 +136,9 @@ class IsabelleSolver:
         Raises:
             SolverError: the program does not tell its version.
         """
+        command, seconds = (self._program, "version"), self._grace_period
         try:
-            shown = subprocess.run(
-                (self._program, "version"),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self._grace_period,
-                check=True,
-            )
+            shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=True)
         except (OSError, subprocess.SubprocessError) as error:
             raise SolverError("isabelle", f"does not tell its version: {error}") from error
         return f"isabelle {shown.stdout.decode('utf-8', 'replace').strip().removeprefix('Isabelle')}"
@@ -215,16 +195,12 @@ class IsabelleSolver:
             outcome = _outcome(method, name, nodes)
             if outcome is Reason.TIMEOUT:  # what did not end may still be running
                 self.close()
-            else:
-                self._purge(session, theories)
+                return outcome
+            try:  # the session must forget the theory, so that it does not grow, or else be given up
+                session.server.ask("purge_theories", theories, seconds=self._grace_period)
+            except (SolverError, TimeoutError):
+                self.close()
         return outcome
-
-    def _purge(self, session: _Session, theories: Mapping[str, object]) -> None:
-        """Make the session forget theories, so that it does not grow; a session that does not is given up."""
-        try:
-            session.server.ask("purge_theories", theories, seconds=self._grace_period)
-        except (SolverError, TimeoutError):
-            self.close()
 
     def _running(self) -> _Session:
         if self._session is None:

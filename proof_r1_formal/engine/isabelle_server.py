@@ -58,8 +58,7 @@ class IsabelleServer:
 
     Args:
         program: the Isabelle executable.
-        startup: seconds in which the server must say where it is.
-        grace_period: seconds that it has to shut down before it is killed.
+        startup, grace_period: seconds in which the server must say where it is, and shut down before it is killed.
 
     Raises:
         SolverError: it cannot be started.
@@ -67,14 +66,9 @@ class IsabelleServer:
 
     def __init__(self, program: str, *, startup: float, grace_period: float) -> None:
         command = ("/bin/sh", "-c", _GUARD, "sh", program, "server", "-n", f"proof_r1_{uuid4().hex}")
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
         except OSError as error:
             raise SolverError("isabelle", f"the server cannot be started: {error}") from error
         try:
@@ -85,12 +79,9 @@ class IsabelleServer:
         self._finalizer = weakref.finalize(self, _shut_down, os.getpid(), self._client, process, grace_period)
 
     def ask(self, command: str, arguments: Mapping[str, object], *, seconds: float) -> object:
-        """The body of the final reply to a command.
+        """The body of the final reply to a command with arguments, which are sent as JSON.
 
-        Args:
-            command: its name.
-            arguments: its arguments, which are sent as JSON.
-            seconds: the time it has; when that is up, the connection is closed and the server cancels the command.
+        When its time is up, the connection is closed, and the server cancels the command.
 
         Raises:
             FailedError: the command fails.
@@ -158,10 +149,10 @@ def _ask(client: IsabelleClient, command: str, seconds: float) -> object:
     except (OSError, EOFError, ValueError) as error:
         raise SolverError("isabelle", f"the server broke off {name}: {error}") from error
     body = reply.response_body
-    if reply.response_type in (IsabelleResponseType.FAILED, IsabelleResponseType.ERROR):
-        kind = FailedError if reply.response_type is IsabelleResponseType.FAILED else SolverError
+    errors = {IsabelleResponseType.FAILED: FailedError, IsabelleResponseType.ERROR: SolverError}
+    if error_type := errors.get(reply.response_type):
         message = body.get("message", body) if isinstance(body, dict) else body
-        raise kind("isabelle", f"{name} failed: {message}")
+        raise error_type("isabelle", f"{name} failed: {message}")
     return body
 
 

@@ -8,7 +8,7 @@ formulas as they are written, so pairs of negations are taken off and put back b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofError
@@ -19,13 +19,7 @@ from proof_r1_formal.kernel.syntax import App, Atom, Binary, Connective, Eq, For
 
 
 class Elimination(NamedTuple):
-    """A lemma from a binary formula to one of its sides.
-
-    Attributes:
-        lemma: its name.
-        other: its second premise, about the other side; None if it has none.
-        conclusion: the side or its negation.
-    """
+    """A lemma, by name, from a binary formula, and perhaps a formula about one side, to the other or its negation."""
 
     lemma: str
     other: Formula | None
@@ -33,12 +27,9 @@ class Elimination(NamedTuple):
 
 
 class Introduction(NamedTuple):
-    """A lemma from the sides of a binary formula to the formula.
+    """A lemma, by name, from the sides of a binary formula to the formula or, by the sign, to its negation.
 
-    Attributes:
-        lemma: its name.
-        premises: which premises of the line it takes, and as what formula.
-        sign: whether the formula or its negation is the conclusion.
+    The premises are those of the line that it takes, by number, each with the formula as which it takes it.
     """
 
     lemma: str
@@ -77,11 +68,7 @@ def elimination(main: Signed, side: str, other: Signed | None) -> Elimination | 
 
 
 def introduction(formula: Connective, premises: Sequence[Signed]) -> Introduction:
-    """The lemma of an introduction.
-
-    Args:
-        formula: what is introduced.
-        premises: what the lines about its sides say.
+    """The lemma that introduces a formula, from what the lines about its sides say.
 
     Raises:
         ProofError: the formula's value does not follow.
@@ -139,22 +126,11 @@ def negation_pairs(formula: Formula) -> int:
 def along_equation(formula: Formula, forward: Term, backward: Term) -> Formula:
     """A, in an instance s = t → (A → B) of Leibniz's law, with other terms at the places where B differs.
 
-    Args:
-        formula: the instance.
-        forward: the term where A has s and B has t.
-        backward: the term where A has t and B has s.
+    ``forward`` is the term where A has s and B has t, ``backward`` that where A has t and B has s.
 
     Raises:
         ProofError: it is none.
     """
-    match formula:
-        case Implies(Eq(left, right), Implies(before, after)):
-            return _replace(before, after, {(right, left): backward, (left, right): forward})
-    raise ProofError("no instance of Leibniz's law")
-
-
-def _replace(before: Formula, after: Formula, places: Mapping[tuple[Term, Term], Term]) -> Formula:
-    """The atom ``before``, with what stands at each place where ``after`` differs from it."""
 
     def visit(one: Term, other: Term) -> Term:
         if one is other:
@@ -164,9 +140,12 @@ def _replace(before: Formula, after: Formula, places: Mapping[tuple[Term, Term],
         assert isinstance(one, App) and isinstance(other, App)
         return one.on(tuple(map(visit, one.arguments, other.arguments)))
 
-    match before, after:
-        case Atom(predicate, first), Atom(_, second):
-            return Atom(predicate, tuple(map(visit, first, second)))
-        case Eq(a, b), Eq(c, d):
-            return Eq(visit(a, c), visit(b, d))
+    match formula:
+        case Implies(Eq(left, right), Implies(before, after)):
+            places = {(right, left): backward, (left, right): forward}
+            match before, after:
+                case Atom(predicate, first), Atom(_, second):
+                    return Atom(predicate, tuple(map(visit, first, second)))
+                case Eq(a, b), Eq(c, d):
+                    return Eq(visit(a, c), visit(b, d))
     raise ProofError("no instance of Leibniz's law")

@@ -35,12 +35,7 @@ class OneElement:
         self._free = list(reversed(COLUMNS[MAX_ATOMS]))
 
     def model(self, formulas: Sequence[Formula], signature: Signature) -> Structure | None:
-        """The first structure that is found.
-
-        Args:
-            formulas: closed; all must be true.
-            signature: of the formulas.
-        """
+        """The first structure that is found in which all of the formulas, closed ones of that signature, are true."""
         compound = [formula for formula in formulas if not self._assume(formula)]
         rows = _EVERY
         for formula in compound:

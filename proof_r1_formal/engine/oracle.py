@@ -16,7 +16,7 @@ from typing import Final
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.engine.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.engine.solver import Solver, engine_of
-from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, SemanticKey, semantic_key, table_entails
+from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, semantic_key, table_entails
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
 from proof_r1_formal.kernel.query import Query
@@ -37,9 +37,7 @@ class Answers:
     ``justify`` does so for what a verified answer rests on: the kernel, if there is one, checks the evidence, too.
 
     Args:
-        solver: decides.
-        tables: whether truth tables may answer in its place where no evidence is needed.
-        memory: how many answers are remembered.
+        tables: whether truth tables may answer in place of the solver where no evidence is needed.
         evidence: how evidence is checked. With ``none``, answers without evidence count everywhere.
         kernel: checks the evidence of what a verified answer rests on once more, if it is given.
     """
@@ -79,7 +77,6 @@ class Oracle:
     spent it stays undecided, too.
 
     Args:
-        answers: of the solver.
         budget: in steps; None if nothing is paid.
         whose: the budget is, for the reason of what stays undecided.
 
@@ -196,32 +193,24 @@ class Oracle:
 
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""
-        if (spent := self.spent) is not None:
-            return spent
-        key = self._key(formula)
-        if key is not None:
-            return _YES if key == TAUTOLOGY else _NO
-        self.charge(fingerprint_price(formula))
-        return self.entails((), formula) if true_everywhere(formula) else _NO
+        return self._valid(formula, or_contradictory=False)
 
     def constant(self, formula: Formula) -> Answer:
         """Is the formula or its negation a tautology?"""
+        return self._valid(formula, or_contradictory=True)
+
+    def _valid(self, formula: Formula, *, or_contradictory: bool) -> Answer:
         if (spent := self.spent) is not None:
             return spent
-        key = self._key(formula)
-        if key is not None:
-            return _YES if key in (TAUTOLOGY, CONTRADICTION) else _NO
+        if self.tables:
+            self.charge(1)
+            key = semantic_key(formula)
+            if key is not None:
+                return _YES if key == TAUTOLOGY or (or_contradictory and key == CONTRADICTION) else _NO
         self.charge(fingerprint_price(formula))
         if true_everywhere(formula):
             return self.entails((), formula)
-        return self.entails((), Not(formula)) if false_everywhere(formula) else _NO
-
-    def _key(self, formula: Formula) -> SemanticKey | None:
-        """The semantic key of a formula, if truth tables may answer and it has one; a step."""
-        if not self.tables:
-            return None
-        self.charge(1)
-        return semantic_key(formula)
+        return self.entails((), Not(formula)) if or_contradictory and false_everywhere(formula) else _NO
 
     def proves_equivalent(self, first: Formula, second: Formula) -> Answer:
         """Are the formulas one formula, or logically equivalent with evidence as in :meth:`justify`?"""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from proof_r1_formal.engine.budget import Budget
-from proof_r1_formal.engine.congruence import Congruence
+from proof_r1_formal.engine.congruence import Congruence, arguments_of
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.herbrand import Plan
 from proof_r1_formal.engine.lemmas import formula_of
@@ -79,7 +79,7 @@ class PlannedTableau(Tableau):
         before = self._serial
         values = {atom: None if (fact := self.facts.get(atom)) is None else fact.what.sign for atom in self._unrelated}
         equations = [atom for atom, value in values.items() if isinstance(atom, Eq) and value]
-        terms = dict.fromkeys([part for atom in values for argument in _arguments(atom) for part in subterms(argument)])
+        terms = dict.fromkeys([part for atom in values for side in arguments_of(atom) for part in subterms(side)])
         self._spend(len(terms))
         classes = Congruence(tuple(terms))
         for equation in equations:
@@ -103,15 +103,11 @@ class PlannedTableau(Tableau):
 
     def _rewrite(self, one: Atom | Eq, other: Atom | Eq, classes: Congruence, *, forward: bool) -> None:
         """Leibniz's law from an atom to an equal one, an equation at a time; backward, it is used for a false one."""
-        row = list(_arguments(one))
-        for place, argument in enumerate(_arguments(other)):
+        row = list(arguments_of(one))
+        for place, argument in enumerate(arguments_of(other)):
             for equation, term in classes.chain(row[place], argument) if row[place] is not argument else ():
                 row[place] = term
                 following = Eq(row[0], row[1]) if isinstance(one, Eq) else Atom(one.predicate, tuple(row))
                 law = Implies(one, following) if forward else Implies(following, one)
                 self.hold(Signed(Implies(equation, law), True), (), Leibniz(Implies(equation, law)))
                 one = following
-
-
-def _arguments(atom: Atom | Eq) -> tuple[Term, ...]:
-    return atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -130,15 +130,19 @@ class ProcessSolver:
         if logic not in self._logics:
             return Unknown(Reason.UNSUPPORTED, f"{self._command[0]} does not decide {logic}")
         text = "(set-option :print-success false)\n" + script(query.assertions)
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
         try:
-            process = start_program(self._command, text.encode("ascii"))
+            with tempfile.TemporaryFile() as file:  # as a pipe that the program does not read would block us
+                file.write(text.encode("ascii"))
+                file.seek(0)
+                process = subprocess.Popen(self._command, stdin=file, stdout=pipe, stderr=null, start_new_session=True)
         except OSError as error:
             raise SolverError(self.name, f"cannot be started: {error}") from error
         try:
-            return self._verdict(output_of(process, seconds=self._limits.seconds, most=MAX_OUTPUT))
+            return self._verdict(_output(process, self._limits.seconds))
         except TimeoutError:
             return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
-        except ProgramError as error:
+        except _ProgramError as error:
             return Unknown(Reason.BROKEN, f"{self._command[0]} {error}")
 
     def _verdict(self, output: bytes) -> Answer:
@@ -157,69 +161,34 @@ class ProcessSolver:
                 return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {other[:80]!r}, which is not a verdict")
 
 
-class ProgramError(Exception):
+class _ProgramError(Exception):
     """A program that wrote too much, or ended with an error."""
 
 
-def start_program(
-    command: Sequence[str], source: bytes, *, errors: int | None = subprocess.DEVNULL
-) -> subprocess.Popen[bytes]:
-    """Start a program without a shell, as the leader of a process group.
-
-    Args:
-        command: its name or path, and its arguments.
-        source: its standard input.
-        errors: where its standard error goes; None for that of this process.
-
-    Raises:
-        OSError: it cannot be started.
-    """
-    with tempfile.TemporaryFile() as file:  # a file, as a pipe that the program does not read would block us
-        file.write(source)
-        file.seek(0)
-        return subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
-
-
-def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) -> bytes:
-    """The standard output of a program that :func:`start_program` started; it and its process group are then killed.
-
-    Args:
-        process: the program.
-        seconds: that it may still take.
-        most: bytes that it may write.
-
-    Raises:
-        TimeoutError: it has not ended after that time.
-        ProgramError: it wrote more than that, or ended with another status than 0.
-    """
+def _output(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """The standard output of a program; what is left of it and of its process group is then killed."""
     deadline = time.monotonic() + seconds
     with process:
         assert process.stdout is not None
         try:
-            output = read(process.stdout, deadline, most)
-            if len(output) > most:
-                raise ProgramError(f"wrote more than {most} bytes")
+            output = read(process.stdout, deadline, MAX_OUTPUT)
+            if len(output) > MAX_OUTPUT:
+                raise _ProgramError(f"wrote more than {MAX_OUTPUT} bytes")
             status = process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         finally:
             kill_group(process)
     if status != 0:
-        raise ProgramError(f"ended with status {status}")
+        raise _ProgramError(f"ended with status {status}")
     return output
 
 
 def read(stream: IO[bytes], deadline: float, most: int, *, until: bytes | None = None) -> bytes:
-    """All that is written before the stream closes, or a little over ``most`` bytes of it.
-
-    Args:
-        stream: of a process.
-        deadline: on the clock ``time.monotonic``.
-        most: bytes that are wanted.
-        until: what ends the reading, too; more may follow it in what is read.
+    """All that is written before the stream closes, or up to ``until`` and a little further, or over ``most`` bytes.
 
     Raises:
-        TimeoutError: none of these ends comes before the deadline.
+        TimeoutError: none of these ends comes before the deadline, on the clock ``time.monotonic``.
     """
     output = bytearray()
     with selectors.DefaultSelector() as selector:

@@ -33,7 +33,6 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Top,
     Xor,
-    once,
 )
 from proof_r1_formal.kernel.transform import terms
 
@@ -56,28 +55,24 @@ Assignment: TypeAlias = Mapping[Ground, bool]
 def _instances_of_leibniz(atoms: Mapping[Ground, int], spend: Callable[[int], None]) -> Iterator[Formula]:
     """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way.
 
-    Args:
-        atoms: equations and others.
-        spend: charges for the symbols of an atom that is looked at, in ground formulas.
+    ``spend`` charges for the symbols of an atom that is looked at, in ground formulas.
     """
     seen = 0
     having: dict[Term, dict[Atom | Eq, None]] = {}
+    price: dict[Atom | Eq, int] = {}
     while seen < len(atoms):
         known = list(atoms)
         for atom in known[seen:]:
-            for term in terms(atom):
+            within = list(terms(atom))
+            price[atom] = len(within) // SYMBOLS_PER_FORMULA
+            for term in within:
                 having.setdefault(term, {})[atom] = None
         seen = len(known)
         for equation in [atom for atom in known if isinstance(atom, Eq)]:
             for atom in having.get(orient(equation)[1], ()):
-                spend(_length(atom) // SYMBOLS_PER_FORMULA)
+                spend(price[atom])
                 for changed in simplify(atom, equation):
                     yield Implies(equation, Iff(atom, changed))
-
-
-@once
-def _length(atom: Atom | Eq) -> int:
-    return sum(1 for _ in terms(atom))
 
 
 class TruthTable(Table):
@@ -109,10 +104,7 @@ class TruthTable(Table):
         return GROUND_PRICE * self.looked_at
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """Truth values of atoms under which every formula has its value, or None.
-
-        Args:
-            formulas: those of the grounding.
+        """Truth values of atoms under which every formula of the grounding has its value, or None.
 
         Raises:
             TooManyAtomsError: there is no room for their atoms.
@@ -189,10 +181,7 @@ class Clauses:
         self._clauses = [[1]]  # the literal of what is true
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """Truth values of atoms under which every formula has its value, or None.
-
-        Args:
-            formulas: those of the grounding.
+        """Truth values of atoms under which every formula of the grounding has its value, or None.
 
         Raises:
             BudgetSpentError: the formulas are too large, or too hard, to tell.
@@ -284,9 +273,8 @@ class Clauses:
             case Xor(left, right) | Iff(left, right):
                 same = sign == isinstance(formula, Iff)
                 some = self._all_or_any([literal(left, True), literal(right, not same)], False)
-                return self._all_or_any(
-                    [some, self._all_or_any([literal(left, False), literal(right, same)], False)], True
-                )
+                other = self._all_or_any([literal(left, False), literal(right, same)], False)
+                return self._all_or_any([some, other], True)
             case ForAll() | Exists():
                 self._spend(self._grounding.price(formula, sign))
                 parts = [literal(part, sign) for part in self._grounding.parts(formula, sign)]

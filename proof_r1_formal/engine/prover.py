@@ -195,10 +195,8 @@ class _Writer:
         match line:
             case Arbitrary(formula, constant):
                 return Arbitrary(formula, constant, self.block(fact.inner, fact.premises[0], number))
-            case Suppose(formula):
-                return Suppose(formula, self.block(fact.inner, fact.premises[0], number + 1))
-            case Absurd(formula):
-                return Absurd(formula, self.block(fact.inner, fact.premises[0], number + 1))
+            case Suppose(formula) | Absurd(formula):
+                return type(line)(formula, self.block(fact.inner, fact.premises[0], number + 1))
         given = tuple([self._numbers[premise] for premise in fact.premises])
         match line:
             case Eliminate(_, side):

@@ -19,9 +19,7 @@ SOLVER_STEPS = 8
 class Classes:
     """Numbers for formulas. Formulas have the same number if the oracle finds them equivalent.
 
-    Args:
-        oracle: decides.
-        spend: called with the price of each answer, in steps of the search.
+    ``spend`` is called with the price of each answer, in steps of the search.
     """
 
     def __init__(self, oracle: Oracle, spend: Callable[[int], None]) -> None:

@@ -22,13 +22,11 @@ PERSON = "t"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A way to derive a formula.
+    """A way to derive a formula by a step that names the rule.
 
     Attributes:
-        rule: the rule that the step names.
         given: the new premise of the step; None if it has none.
         needs: its other dependencies: premises, or conclusions of other moves.
-        conclusion: of the step.
         weight: relative frequency among moves with the same form of conclusion.
         general: share of problems in which the premise is universal instead of about the person.
     """
@@ -43,12 +41,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class MoveSystem:
-    """The moves of a rule system.
-
-    Attributes:
-        roots: forms of the final conclusion, with weights.
-        moves: by the form of their conclusion.
-    """
+    """The moves of a rule system by the form of their conclusion, and forms of the final conclusion, with weights."""
 
     roots: tuple[tuple[Formula, float], ...]
     moves: Mapping[str, tuple[Move, ...]]

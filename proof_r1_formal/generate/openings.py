@@ -46,14 +46,12 @@ Terms: TypeAlias = Mapping[str, tuple[Term, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A step with the formulas that it still requires.
+    """A step by a rule, with the formulas that it still requires.
 
     Attributes:
-        rule: which it names.
         principal: numbers of the known formulas in which its principal premises are anchored.
         needs: what its other dependencies must entail.
         own: what must be among its other dependencies, each by itself; a conjunction may be there in parts.
-        conclusion: what it concludes.
         said: what must be in the spine of one of its other dependencies.
     """
 
@@ -72,10 +70,8 @@ def elements(formula: Formula, terms: Terms) -> tuple[Element, ...]:
     while frontier and len(found) < MAX_ELEMENTS:
         grown: list[Element] = []
         for element in frontier:
-            parts = [
-                Element(part, element.antecedents)
-                for part in spine_parts(element.formula, lambda sort: terms.get(sort, ()))
-            ]
+            found_parts = spine_parts(element.formula, lambda sort: terms.get(sort, ()))
+            parts = [Element(part, element.antecedents) for part in found_parts]
             if isinstance(element.formula, Implies):
                 parts.append(Element(element.formula.right, (*element.antecedents, element.formula.left)))
             for part in parts:
@@ -107,12 +103,7 @@ class Spines:
         return self._elements[number][None]
 
     def of_kind(self, kind: type[Formula] | None, numbers: range) -> Iterator[tuple[int, Sequence[Element]]]:
-        """The elements that are formulas of a kind (None: of any), with the numbers of the formulas that have some.
-
-        Args:
-            kind: a class of formulas.
-            numbers: of the formulas that are asked about, consecutive.
-        """
+        """The elements that are formulas of a kind (None: of any), by those of the numbers whose formulas have some."""
         having = self._having[kind]
         for number in having[bisect_left(having, numbers.start) : bisect_left(having, numbers.stop)]:
             yield number, self._elements[number][kind]
@@ -148,9 +139,7 @@ class Schemata:
                         yield Opening(rule, (), (), (*principal, *minor), wanted)
                     elif Condition.STATED in schema.conditions:  # in parts, but a disjunction only as it is
                         parts = [part for formula in minor for part in conjunctive_parts(formula)]
-                        whole = [
-                            part for part in parts if isinstance(part, Or | Implies | Not) and len(cases(part)) > 1
-                        ]
+                        whole = [p for p in parts if isinstance(p, Or | Implies | Not) and len(cases(p)) > 1]
                         needs = tuple([part for part in parts if part not in whole])
                         yield Opening(rule, (), needs, principal, wanted, said=tuple(whole))
                         yield Opening(rule, (), (), (*principal, *minor), wanted)
@@ -160,11 +149,7 @@ class Schemata:
     def parting(self, number: int, known: Spines, terms: Terms, spend: Callable[[], None]) -> Iterator[Opening]:
         """The openings with a known formula among those in which their principal premises are anchored.
 
-        Args:
-            number: of that formula; those of the others are smaller.
-            known: the spines.
-            terms: what variables may stand for.
-            spend: called for each element that is tried.
+        The numbers of the others are smaller. ``spend`` is called for each element that is tried.
         """
 
         def anchored(patterns: tuple[Formula, ...], place: int, so_far: _Anchored) -> Iterator[_Anchored]:

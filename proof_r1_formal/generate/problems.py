@@ -122,10 +122,9 @@ class GeneratorSettings:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A problem with the evidence for its answer.
+    """A problem, the one of an index among those of its settings, with the evidence for its answer.
 
     Attributes:
-        index: of the problem among those of its settings.
         problem: with the intended proof, if the answer is True or False.
         model: a structure in which all premises are true.
         evidence: the verified proof, or a model of the premises with the goal false and one with it true.
@@ -168,7 +167,6 @@ def generate_problems(
     """Certified problems, without end. No two are equal up to names and the order of premises.
 
     Args:
-        settings: of the problems.
         start: the first index; to continue an earlier run, its last index plus 1.
         seen: keys of earlier problems.
         workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
@@ -239,14 +237,12 @@ class _Draft:
         trees = self._trees(grower, proved)
         if not trees:
             return None
-        whole = [leaf for tree in trees for leaf in tree.leaves()]
-        leaves = (
-            [leaf for tree in trees for leaf in without_a_link(tree, source)] if self._answer == UNCERTAIN else whole
-        )
+        whole = leaves = [leaf for tree in trees for leaf in tree.leaves()]
+        if self._answer == UNCERTAIN:
+            leaves = [leaf for tree in trees for leaf in without_a_link(tree, source)]
         kept = list(dict.fromkeys([leaf.formula for leaf in leaves]))
-        missing = len({leaf.formula for leaf in whole}) - len(
-            kept
-        )  # problems without a proof are not to be known by their size
+        # Problems without a proof are not to be known by their size.
+        missing = len({leaf.formula for leaf in whole}) - len(kept)
         taken = {node.formula for tree in trees for node in tree.nodes()}
         distracting = Distractors(trees[0], person, others, grower, source).draw(self._distractors + missing, taken)
         formulas = list(dict.fromkeys([*kept, *distracting]))
@@ -298,9 +294,7 @@ class _Draft:
 
     def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
         writer = Writer(self._settings.vocabulary, source)
-        premises = [
-            Premise(f"h{n}", formula, show(formula), writer.sentence(formula)) for n, formula in enumerate(formulas, 1)
-        ]
+        premises = [Premise(f"h{n}", f, show(f), writer.sentence(f)) for n, f in enumerate(formulas, 1)]
         return Problem(
             id=f"{self._settings.system}-{self._settings.seed}/{self._index}",
             premises=tuple(premises),

@@ -374,10 +374,7 @@ def _quantifier(formula: Formula) -> str | None:
 
 
 def _interprets(model: Structure, formula: Formula) -> bool:
-    occurring = symbols(formula)
-    predicates = {name for name, (kind, _) in occurring.uses if kind == "predicate"}
-    return (
-        model.predicates.keys() >= predicates
-        and model.functions.keys() >= occurring.functions
-        and model.domains.keys() >= occurring.sorts
-    )
+    used = symbols(formula)
+    predicates = {name for name, (kind, _) in used.uses if kind == "predicate"}
+    needs = ((model.predicates, predicates), (model.functions, used.functions), (model.domains, used.sorts))
+    return all(table.keys() >= names for table, names in needs)

@@ -16,12 +16,7 @@ from proof_r1_formal.text.show import show
 
 
 class Writer:
-    """Writes sentences over a vocabulary.
-
-    Args:
-        vocabulary: has every predicate and name of the formulas.
-        source: of random numbers, for synonymous wordings.
-    """
+    """Writes sentences over a vocabulary, which has every predicate and name of the formulas."""
 
     def __init__(self, vocabulary: Vocabulary, source: Random) -> None:
         self._vocabulary = vocabulary

@@ -40,9 +40,7 @@ def pattern(formula: Formula) -> str:
     """The formula with A, B, … for its predicates and a, b, … for its constants: ``A(a) → B(a)``."""
     found = sorted(shape(formula).symbols, key=lambda symbol: symbol[0])
     constants = sum(not is_predicate for is_predicate, _ in found)
-    places = [("a", number) for number in range(constants)] + [
-        ("A", number) for number in range(len(found) - constants)
-    ]
+    places = [*[("a", n) for n in range(constants)], *[("A", n) for n in range(len(found) - constants)]]
     letters = [chr(ord(first) + number) if number < 26 else f"{first}{number}" for first, number in places]
     return show(_renamed(formula, found, letters))
 

@@ -31,7 +31,6 @@ class Node:
     """A formula of an intended proof.
 
     Attributes:
-        formula: of the node.
         rule: the rule of the step that concludes it; empty for a premise.
         below: the dependencies of the step.
         principal: whether it is the principal premise of the step above it.
@@ -54,14 +53,7 @@ class Node:
 
 
 class Grower:
-    """Grows trees about one person; predicates are taken from an iterator, each once.
-
-    Args:
-        system: the moves.
-        source: of random numbers.
-        person: name of the person.
-        predicates: names of predicates; more than are needed.
-    """
+    """Grows trees about the person of a name; predicates are taken from an iterator with more than are needed."""
 
     def __init__(self, system: MoveSystem, source: Random, person: str, predicates: Iterator[str]) -> None:
         self._system = system
@@ -151,13 +143,7 @@ def _compound(formula: Formula) -> bool:
 
 
 def steps_of(tree: Node, premises: Mapping[Formula, str], option_id: str, goal: Formula) -> tuple[ReferenceStep, ...]:
-    """The steps of a proof tree in order, and the terminal one that binds the goal.
-
-    Args:
-        tree: its inner nodes are the steps.
-        premises: the id of each leaf's formula.
-        option_id, goal: of the option that is bound.
-    """
+    """The steps of a proof tree, whose leaves have ids, in order, and the terminal one that binds the option's goal."""
     ids = dict(premises)
     numbers = count(1)
     steps = []
@@ -176,15 +162,7 @@ _KINDS = {"other": 6, "branch": 3, "fact": 1}
 
 
 class Distractors:
-    """Draws distractors for a tree.
-
-    Args:
-        tree: the planned proof.
-        person: the person of the proof.
-        others: other people, perhaps none.
-        grower: of branches.
-        source: of random numbers.
-    """
+    """Draws distractors for the tree of a proof about a person, some of them about others, if there are any."""
 
     def __init__(self, tree: Node, person: str, others: Sequence[str], grower: Grower, source: Random) -> None:
         self._nodes = tuple(tree.nodes())
@@ -202,9 +180,13 @@ class Distractors:
         kinds = [kind for kind in _KINDS if kind != "other" or self._others]
         for _ in range(3 * count):
             (kind,) = self._source.choices(kinds, [_KINDS[each] for each in kinds])
-            drawn = (
-                self._of_others() if kind == "other" else self._branch() if kind == "branch" else [self._grower.fact()]
-            )
+            match kind:
+                case "other":
+                    drawn = self._of_others()
+                case "branch":
+                    drawn = self._branch()
+                case _:
+                    drawn = [self._grower.fact()]
             found.update(dict.fromkeys(formula for formula in drawn if formula not in taken))
             if len(found) >= count:
                 break

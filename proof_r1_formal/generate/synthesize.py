@@ -39,13 +39,7 @@ BUDGET = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The premises entail an option.
-
-    Attributes:
-        answer: id of the option.
-        steps: of the proof, the terminal one included.
-        report: the verdicts on it; every signal is 1.
-    """
+    """The premises entail an option, by its id: the steps of a proof, the terminal one included, and their verdicts."""
 
     answer: str
     steps: tuple[ReferenceStep, ...]
@@ -54,11 +48,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The premises entail no option.
-
-    Attributes:
-        models: id of the option -> a model of the premises in which its formula is false.
-    """
+    """The premises entail no option; for the id of each a model of the premises in which its formula is false."""
 
     models: Mapping[str, Structure]
 
@@ -75,12 +65,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """Neither a proof nor all countermodels were found.
-
-    Attributes:
-        reason: the class of the cause.
-        detail: the option concerned; empty if there is none.
-    """
+    """Neither a proof nor all countermodels were found; the detail is the option concerned, if there is one."""
 
     reason: Reason
     detail: str = ""

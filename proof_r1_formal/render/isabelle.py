@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
-from proof_r1_formal.render.notation import Around, Notation, infix, lisp, text_of
+from proof_r1_formal.render.notation import Around, Notation, infix, lisp, short_constant, short_variable, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",
@@ -32,19 +32,17 @@ _CONNECTIVES: dict[type[Connective], str] = {
     Implies: r"\<longrightarrow>",
     Iff: r"\<longleftrightarrow>",
 }
-_OWN_VARIABLE = re.compile(r"␣([0-9]+)")
-_OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
 _THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
+
+predicate_name, function_name = partial(mangle, prefix="p"), partial(short_constant, prefix="f")
+"""The variables that are fixed for predicates, and for functions and constants."""
 
 
 # -- theories ---------------------------------------------------------------------------------------------------------
 
 
 def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
-    r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with a gate behind it.
-
-    The gate is an ML command that fails if the lemma depends on an oracle (as after ``sorry``) or the theory has an
-    axiom of its own, and that otherwise writes :func:`proved`.
+    r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with its :func:`gate`.
 
     Args:
         query: what to prove.
@@ -105,12 +103,7 @@ def proved(name: str, lemma: str = "q") -> str:
 
 
 def theory(name: str, *parts: str, imports: str = "Main") -> str:
-    """A theory.
-
-    Args:
-        name: letters, digits and ``_``.
-        parts: its commands; each ends its last line.
-        imports: the theory that it builds on.
+    """A theory that imports another; each of the parts is a command, which ends its last line.
 
     Raises:
         ValueError: the name is not a valid theory name.
@@ -121,12 +114,9 @@ def theory(name: str, *parts: str, imports: str = "Main") -> str:
 
 
 def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
-    """The command that fails if the lemma depends on an oracle or the theory has an axiom of its own.
+    """The command that fails if the lemma depends on an oracle, as after ``sorry``, or the theory has its own axioms.
 
-    Args:
-        name: of the theory that it stands in.
-        lemma: what it is about.
-        imports: the theory whose axioms there are anyway.
+    Otherwise it writes :func:`proved`. The name is that of the theory; its own axioms are those that the import lacks.
     """
     return rf"""ML \<open>
   val oracles = Thm_Deps.all_oracles [@{{thm {lemma}}}];
@@ -148,13 +138,7 @@ def _lemma(query: Query) -> str:
 
 
 def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: Signature) -> str:
-    """The statement of a lemma: symbols, premises, conclusion.
-
-    Args:
-        premises: by label.
-        conclusion: what they entail.
-        signature: the symbols that are fixed, those of the formulas among them.
-    """
+    """The statement of a lemma: the symbols that are fixed, the premises, by label, and the conclusion."""
     fixed = [f'{name} :: "{type_}"' for name, type_ in symbol_types(signature).items()]
     assumed = [f'{label}: "{formula_text(formula)}"' for label, formula in premises.items()]
     return _clause("fixes", fixed) + _clause("assumes", assumed) + f'  shows "{formula_text(conclusion)}"\n'
@@ -163,24 +147,19 @@ def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: S
 def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -> dict[str, str]:
     """The type of each symbol by its name in Isabelle: predicates, then functions and constants.
 
-    Args:
-        signature: the symbols.
-        types: the type of each sort; its type variable if there are none.
+    The types are those of the sorts, which without them are type variables.
     """
     of = sort_name if types is None else types.__getitem__
-    predicates = {predicate_name(name): _type(of, sorts, "bool") for name, sorts in signature.predicates.items()}
-    functions = {
-        function_name(name): _type(of, type_.arguments, of(type_.result)) for name, type_ in signature.functions.items()
-    }
-    return predicates | functions
+    found = {predicate_name(name): [*map(of, sorts), "bool"] for name, sorts in signature.predicates.items()}
+    for name, type_ in signature.functions.items():
+        found[function_name(name)] = list(map(of, (*type_.arguments, type_.result)))
+    return {name: r" \<Rightarrow> ".join(places) for name, places in found.items()}
 
 
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     r"""The statement of a rule schema: patterns over propositions, predicates and elements of a type.
 
-    Args:
-        premises: patterns of the principal premises, then of the minor ones.
-        conclusion: pattern of the conclusion.
+    The principal premises stand before the minor ones.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)")), end="")
@@ -196,10 +175,6 @@ def _label(premises: Sequence[Formula]) -> dict[str, Formula]:
     return {f"d{number}": formula for number, formula in enumerate(premises, start=1)}
 
 
-def _type(of: Callable[[str], str], arguments: tuple[str, ...], result: str) -> str:
-    return r" \<Rightarrow> ".join((*map(of, arguments), result))
-
-
 def _clause(keyword: str, parts: Iterable[str]) -> str:
     joined = "\n    and ".join(parts)
     return f"  {keyword} {joined}\n" if joined else ""
@@ -209,11 +184,7 @@ def _clause(keyword: str, parts: Iterable[str]) -> str:
 
 
 def formula_text(formula: Formula, types: Mapping[str, str] | None = None) -> str:
-    r"""The formula as one term of type ``bool``, written without recursion: no nesting is too deep.
-
-    Args:
-        formula: closed.
-        types: the type of each sort; its type variable if there are none.
+    r"""The closed formula as one term of type ``bool``, written without recursion; for types see :func:`symbol_types`.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))
@@ -242,17 +213,6 @@ def binder(variable: Var) -> str:
     return f"{variable_name(variable)}::{sort_name(variable.sort)}"
 
 
-def predicate_name(name: str) -> str:
-    """The fixed variable of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The fixed variable of a function or constant."""
-    own = _OWN_CONSTANT.fullmatch(name)
-    return f"z{own[1]}" if own else mangle(name, "f")
-
-
 def sort_name(sort: str) -> str:
     """The type variable of a sort."""
     return f"'{mangle(sort, 's')}"
@@ -260,8 +220,7 @@ def sort_name(sort: str) -> str:
 
 def variable_name(variable: Var) -> str:
     """The bound variable: its name and its sort."""
-    own = _OWN_VARIABLE.fullmatch(variable.name)
-    return f"{f'z{own[1]}' if own else mangle(variable.name, 'v')}{sort_name(variable.sort)}"
+    return short_variable(variable.name, "v") + sort_name(variable.sort)
 
 
 def _notation(type_: Callable[[str], str]) -> Notation:

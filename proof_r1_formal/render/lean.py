@@ -12,20 +12,22 @@ become ``z0`` and ``zc1``. Nothing that Lean knows has such a name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 
-from proof_r1_formal.kernel.signature import FunctionType, Signature, mangle
+from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
-from proof_r1_formal.render.notation import Notation, lisp, text_of
+from proof_r1_formal.render.notation import Notation, lisp, short_constant, short_variable, text_of
 
 NAMESPACE = "ProofR1"
 """Of the theory in ``theories/lean``."""
 
-_OWN_VARIABLE = re.compile(r"␣([0-9]+)")
-_OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
+predicate_name, sort_name, element_name = (partial(mangle, prefix=prefix) for prefix in "psi")
+"""The names of predicates, of the types of sorts, and of an element of each type."""
+function_name = partial(short_constant, prefix="f")
+"""The names of functions and constants."""
 
 
 @lru_cache(maxsize=1 << 14)  # proofs say the same formulas again and again
@@ -59,10 +61,9 @@ def binders(signature: Signature) -> list[str]:
     >>> binders(Signature.infer([parse_formula("cat(tom)")]))
     ['(s_Entity : Type)', '(i_Entity : s_Entity)', '(p_cat : s_Entity → Prop)', '(f_tom : s_Entity)']
     """
-    sorts = [binder for s in signature.sorts for binder in (f"({sort_name(s)} : Type)", f"({_element_of(s)})")]
-    predicates = [f"({predicate_name(p)} : {_arrows(sorts_, 'Prop')})" for p, sorts_ in signature.predicates.items()]
-    functions = [f"({function_name(name)} : {_function_type(type_)})" for name, type_ in signature.functions.items()]
-    return [*sorts, *predicates, *functions]
+    sorts = [[f"({sort_name(s)} : Type)", f"({element_name(s)} : {sort_name(s)})"] for s in signature.sorts]
+    predicates = [_predicate(name, signature) for name in signature.predicates]
+    return [*chain(*sorts), *predicates, *[_function(name, signature) for name in signature.functions]]
 
 
 def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
@@ -85,9 +86,7 @@ def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     """The proposition that a rule schema states: patterns over propositions, predicates and elements of a type.
 
-    Args:
-        premises: patterns of the principal premises, then of the minor ones.
-        conclusion: pattern of the conclusion.
+    The principal premises stand before the minor ones.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)"))
@@ -95,12 +94,7 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     """
     signature = Signature.infer((*premises, conclusion))
     kinds = dict.fromkeys((name, kind) for part in (*premises, conclusion) for name, (kind, _) in symbols(part).uses)
-    variables = [
-        f"({predicate_name(name)} : {_arrows(signature.predicates[name], 'Prop')})"
-        if kind == "predicate"
-        else f"({function_name(name)} : {_function_type(signature.functions[name])})"
-        for name, kind in kinds
-    ]
+    variables = [(_predicate if kind == "predicate" else _function)(name, signature) for name, kind in kinds]
     quantified = any(part.quantifiers for part in (*premises, conclusion))
     first_order = quantified or bool(signature.functions) or any(signature.predicates.values())
     types = [f"({sort_name(sort)} : Type)" for sort in signature.sorts] if first_order else []
@@ -113,46 +107,18 @@ def pattern_variables(premises: Sequence[Formula], conclusion: Formula) -> tuple
     return tuple(dict.fromkeys(name for part in (*premises, conclusion) for name, _ in symbols(part).uses))
 
 
-def _arrows(arguments: Sequence[str], result: str) -> str:
-    return " → ".join([*map(sort_name, arguments), result])
+def _predicate(name: str, signature: Signature) -> str:
+    return f"({predicate_name(name)} : {' → '.join([*map(sort_name, signature.predicates[name]), 'Prop'])})"
 
 
-def _function_type(type_: FunctionType) -> str:
-    return _arrows(type_.arguments, sort_name(type_.result))
-
-
-def _element_of(sort: str) -> str:
-    return f"{element_name(sort)} : {sort_name(sort)}"
-
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def predicate_name(name: str) -> str:
-    """The name of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The name of a function or constant."""
-    own = _OWN_CONSTANT.fullmatch(name)
-    return f"z{own[1]}" if own else mangle(name, "f")
-
-
-def sort_name(sort: str) -> str:
-    """The name of a sort's type."""
-    return mangle(sort, "s")
-
-
-def element_name(sort: str) -> str:
-    """The name of an element of a sort's type."""
-    return mangle(sort, "i")
+def _function(name: str, signature: Signature) -> str:
+    type_ = signature.functions[name]
+    return f"({function_name(name)} : {' → '.join(map(sort_name, (*type_.arguments, type_.result)))})"
 
 
 def variable_name(variable: Var) -> str:
     """The name of a variable: its own, and its sort."""
-    own = _OWN_VARIABLE.fullmatch(variable.name)
-    name = f"z{own[1]}" if own else mangle(variable.name, "x")
+    name = short_variable(variable.name, "x")
     return name if variable.sort == ENTITY else f"{name}'{sort_name(variable.sort)}"
 
 

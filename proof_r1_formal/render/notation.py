@@ -6,28 +6,27 @@ precedences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, assert_never
 
+from proof_r1_formal.kernel.signature import mangle
 from proof_r1_formal.kernel.syntax import (
-    And,
     App,
     Atom,
+    Binary,
+    Binder,
     Bottom,
     Connective,
     Eq,
-    Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Top,
     Var,
-    Xor,
 )
 
 Around: TypeAlias = tuple[str, str]
@@ -63,6 +62,16 @@ class Notation:
     universal: Callable[[Var], Around]
     existential: Callable[[Var], Around]
     unequal: Between | None = None
+
+
+def _shorten(name: str, prefix: str, own: re.Pattern[str]) -> str:
+    made = own.fullmatch(name)
+    return f"z{made[1]}" if made else mangle(name, prefix)
+
+
+short_variable = partial(_shorten, own=re.compile(r"␣([0-9]+)"))
+short_constant = partial(_shorten, own=re.compile(r"␣([0-9]*[a-z][a-z0-9]*)"))
+"""Names that the package makes, as ``z0`` for ``␣0`` and ``zc1`` for ``␣c1``; other names are mangled with a prefix."""
 
 
 def lisp(symbol: str) -> Between:
@@ -110,9 +119,9 @@ def text_of(shown: Formula | Term, notation: Notation) -> str:
                 push(notation.unequal, left, right)
             case Not(body):
                 stack += (notation.negation[1], body, notation.negation[0])
-            case (And() | Or() | Xor() | Implies() | Iff()) as pair:
+            case Binary() as pair:
                 push(notation.connectives[type(pair)], pair.left, pair.right)
-            case (ForAll() | Exists()) as quantified:
+            case Binder() as quantified:
                 around = notation.universal if isinstance(quantified, ForAll) else notation.existential
                 before, after = around(quantified.variable)
                 stack += (after, quantified.body, before)

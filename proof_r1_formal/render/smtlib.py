@@ -14,7 +14,7 @@ predicates and equality are all that the formulas have), so ``ALL`` is never ask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.kernel.signature import Signature, mangle
@@ -26,6 +26,9 @@ Logic: TypeAlias = Literal["QF_UF", "UF"]
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "and", Or: "or", Xor: "xor", Implies: "=>", Iff: "="}
 
+predicate_name, function_name, sort_name = (partial(mangle, prefix=prefix) for prefix in "pfs")
+"""The symbols of predicates, of functions and constants, and of sorts, from their names."""
+
 
 def logic_of(formulas: Sequence[Formula]) -> Logic:
     """The smallest SMT-LIB logic that has the formulas."""
@@ -33,13 +36,10 @@ def logic_of(formulas: Sequence[Formula]) -> Logic:
     return "UF" if quantified else "QF_UF"
 
 
-def script(formulas: Sequence[Formula], *, get_model: bool = False, names: Sequence[str] = ()) -> str:
-    """The script that declares the symbols of the formulas, asserts each, and asks for satisfiability.
+def script(formulas: Sequence[Formula], *, names: Sequence[str] = ()) -> str:
+    """The script that declares the symbols of closed formulas, asserts each, and asks for satisfiability.
 
-    Args:
-        formulas: closed formulas.
-        get_model: also ask for a model after ``check-sat``.
-        names: of the formulas; with them, the script asks for an unsatisfiable core after ``check-sat``.
+    With names of the formulas, the script asks for an unsatisfiable core after ``check-sat``.
 
     Raises:
         SignatureError: the formulas use a symbol in two ways.
@@ -55,14 +55,13 @@ def script(formulas: Sequence[Formula], *, get_model: bool = False, names: Seque
     (assert (not (p_tame f_tom)))
     (check-sat)
     """
-    wanted = [word for word, is_wanted in (("model", get_model), ("unsat-core", names)) if is_wanted]
-    lines = [f"(set-option :produce-{word}s true)" for word in wanted]
-    lines.append(f"(set-logic {logic_of(formulas)})")
-    lines.extend(declarations(Signature.infer(formulas)))
     terms = [term(formula) for formula in formulas]
+    option, request = [], []
     if names:
         terms = [f"(! {each} :named {name})" for each, name in zip(terms, names, strict=True)]
-    lines += [*[f"(assert {each})" for each in terms], "(check-sat)", *[f"(get-{word})" for word in wanted]]
+        option, request = ["(set-option :produce-unsat-cores true)"], ["(get-unsat-core)"]
+    lines = [*option, f"(set-logic {logic_of(formulas)})", *declarations(Signature.infer(formulas))]
+    lines += [*[f"(assert {each})" for each in terms], "(check-sat)", *request]
     return "\n".join(lines) + "\n"
 
 
@@ -86,21 +85,6 @@ def term(formula: Formula) -> str:
     '(xor p_rains (exists ((v_x.s_Entity s_Entity)) (= v_x.s_Entity f_tom)))'
     """
     return text_of(formula, _NOTATION)
-
-
-def predicate_name(name: str) -> str:
-    """The symbol of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The symbol of a function or constant."""
-    return mangle(name, "f")
-
-
-def sort_name(sort: str) -> str:
-    """The symbol of a sort."""
-    return mangle(sort, "s")
 
 
 def variable_name(variable: Var) -> str:

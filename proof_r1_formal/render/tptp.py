@@ -17,7 +17,7 @@ digit, so the pair can be read off). TPTP's own words have no such form.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from proof_r1_formal.kernel.query import Query
@@ -27,6 +27,8 @@ from proof_r1_formal.render.notation import Notation, infix, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
 
+predicate_name, function_name, sort_name = (partial(mangle, prefix=prefix) for prefix in "pfs")
+"""The symbols of predicates, of functions and constants, and of sorts, from their names."""
 
 Step: TypeAlias = tuple[str, Sequence[str], Formula]
 """A step of a proof: its name, those of the formulas that it follows from, and what it says."""
@@ -80,10 +82,8 @@ def declarations(signature: Signature) -> list[str]:
     """
     types = {sort_name(sort): "$tType" for sort in signature.sorts}
     types |= {predicate_name(name): _type(sorts, "$o") for name, sorts in signature.predicates.items()}
-    types |= {
-        function_name(name): _type(type_.arguments, sort_name(type_.result))
-        for name, type_ in signature.functions.items()
-    }
+    for name, type_ in signature.functions.items():
+        types[function_name(name)] = _type(type_.arguments, sort_name(type_.result))
     return [f"tff({name}, type, {name}: {type_})." for name, type_ in types.items()]
 
 
@@ -99,11 +99,7 @@ def _type(arguments: Sequence[str], result: str) -> str:
 
 @lru_cache(maxsize=1 << 14)  # premises come back in query after query
 def formula_text(formula: Formula, *, typed: bool = False) -> str:
-    """The formula, written without recursion: no nesting is too deep.
-
-    Args:
-        formula: a closed formula.
-        typed: whether bound variables have their types, as in TFF.
+    """The closed formula, written without recursion; where it is typed, as in TFF, bound variables have their types.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> formula_text(parse_formula("rains ⊕ ∃x ¬(x = tom)"))
@@ -112,32 +108,10 @@ def formula_text(formula: Formula, *, typed: bool = False) -> str:
     return text_of(formula, _TYPED if typed else _UNTYPED)
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def predicate_name(name: str) -> str:
-    """The symbol of a predicate."""
-    return mangle(name, "p")
-
-
-def function_name(name: str) -> str:
-    """The symbol of a function or constant."""
-    return mangle(name, "f")
-
-
-def sort_name(sort: str) -> str:
-    """The symbol of a sort."""
-    return mangle(sort, "s")
-
-
 def variable_name(variable: Var) -> str:
     """The symbol of a variable: its name, and its sort if that is not the default one."""
     name = mangle(variable.name, "V")
     return name if variable.sort == ENTITY else f"{name}_0{sort_name(variable.sort)}"
-
-
-def _binder(variable: Var) -> str:
-    return f"{variable_name(variable)}: {sort_name(variable.sort)}"
 
 
 def _notation(bound: Callable[[Var], str]) -> Notation:
@@ -157,4 +131,5 @@ def _notation(bound: Callable[[Var], str]) -> Notation:
     )
 
 
-_UNTYPED, _TYPED = _notation(variable_name), _notation(_binder)
+_UNTYPED = _notation(variable_name)
+_TYPED = _notation(lambda variable: f"{variable_name(variable)}: {sort_name(variable.sort)}")

@@ -57,13 +57,7 @@ class AnswerFindings(Findings):
 
 @dataclass(frozen=True)
 class AnswerHarness(Search[AnswerFindings]):
-    """Settings of the search.
-
-    Attributes:
-        rules: the catalogue.
-        solver: name of the solver that the verifier uses.
-        seed: of all random choices.
-    """
+    """Settings of the search: the catalogue, the name of the verifier's solver, the seed of all random choices."""
 
     size: ClassVar[int] = 100
     rules: Catalogue
@@ -78,17 +72,12 @@ class AnswerHarness(Search[AnswerFindings]):
         findings = AnswerFindings()
         for _ in examples:
             drawn = generator.draw()
-            if (report := _report(verifier, drawn)) is not None:
-                _judge(drawn, report, findings)
+            try:
+                report = verifier.verify(drawn.problem, drawn.completion)
+            except ProofR1Error:  # the drawn formulas use a symbol in two ways, so that there is no problem
+                continue
+            _judge(drawn, report, findings)
         return findings
-
-
-def _report(verifier: Verifier, drawn: DrawnTrace) -> TraceReport | None:
-    """The report; None if the drawn formulas use a symbol in two ways, so that there is no problem."""
-    try:
-        return verifier.verify(drawn.problem, drawn.completion)
-    except ProofR1Error:
-        return None
 
 
 def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> None:
@@ -105,9 +94,7 @@ def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> 
         codes |= {finding.code for step in report.actions for finding in step.findings}
         if drawn.kind is Kind.HONEST and not codes & {Code.INCONSISTENT_PREMISES, Code.UNDECIDED}:
             faults.append("an honest answer is not verified")
-    for fault in faults:
-        record = to_json(drawn.problem)
-        findings.failures.append(Failure(fault, drawn.kind, record, drawn.completion))
+    findings.failures += [Failure(fault, drawn.kind, to_json(drawn.problem), drawn.completion) for fault in faults]
 
 
 def _contradictions(report: TraceReport) -> Iterator[str]:

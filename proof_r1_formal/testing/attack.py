@@ -46,13 +46,10 @@ SecondChecker: TypeAlias = Callable[[Forgery], str]
 
 @dataclass(frozen=True)
 class Attack(Search[Findings]):
-    """Settings of the search.
+    """The search, with the seed of all random choices.
 
     Its findings are by the kind of the last line. Outcomes of accepted forgeries: entailed, refuted or undecided by Z3;
     agreed with or refused by the second checker, or skipped by it, because the proof applies a theorem.
-
-    Attributes:
-        seed: of all random choices.
     """
 
     size: ClassVar[int] = 500

@@ -205,26 +205,16 @@ _FORMS = ("plain", "universal", "first of two", "second of two", "twice negated"
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """A step that does not know yet where it will stand, so that steps can be left out in shrinking.
-
-    Attributes:
-        rule, schema: what it is an instance of.
-        letters: what the variables of the schema stand for, unless a known formula decides that.
-        parameter: free in the letters; a new premise may be universal in it.
-        term: stands for the parameter in the step.
-        links: for each premise of the schema, 0 for a new premise, or which known formula to take if one fits.
-        forms: for each premise of the schema, how a new one says it, one of ``_FORMS``.
-        spare: what a new premise may say beside.
-    """
+    """A step that does not know yet where it will stand, so that steps can be left out in shrinking."""
 
     rule: Rule
     schema: Schema
-    letters: Mapping[str, Lambda | Term]
-    parameter: Var
-    term: Term
-    links: tuple[int, ...]
-    forms: tuple[str, ...]
-    spare: Formula
+    letters: Mapping[str, Lambda | Term]  # what variables of the schema stand for, unless a known formula decides that
+    parameter: Var  # free in the letters; a new premise may be universal in it
+    term: Term  # stands for the parameter in the step
+    links: tuple[int, ...]  # for each premise of the schema, 0 for a new one, or which of the fitting known formulas
+    forms: tuple[str, ...]  # for each premise of the schema, how a new one says it, one of ``_FORMS``
+    spare: Formula  # what a new premise may say beside
 
 
 def _recipes(catalogue: Catalogue, signature: Signature, equality: bool, max_size: int) -> SearchStrategy[_Recipe]:

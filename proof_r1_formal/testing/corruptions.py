@@ -31,11 +31,9 @@ FINDINGS: Mapping[Flaw, Code] = MappingProxyType({one: one.finding for one in Fl
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Corrupted:
-    """An attempt with one flaw.
+    """An attempt with one flaw, and the original without it.
 
     Attributes:
-        flaw: which.
-        original: the attempt without it.
         index: of the action that has it; 0 if the completion cannot be read.
         attempt: with the flaw, if well-formed actions can have it; else the original.
         text: the completion, if it is not the one of the attempt.
@@ -71,13 +69,7 @@ def corrupted_attempts(
     catalogue: Catalogue = TRAIN,
     flaws: Collection[Flaw] = tuple(Flaw),
 ) -> SearchStrategy[Corrupted]:
-    """Attempts with one flaw each.
-
-    Args:
-        attempts: what to corrupt; valid ones if None.
-        catalogue: of those attempts.
-        flaws: which ones there may be.
-    """
+    """Attempts of a catalogue with one of the flaws each, made from valid ones unless others are given."""
     sound = valid_attempts(catalogue) if attempts is None else attempts
     kinds = st.sampled_from([flaw for flaw in Flaw if flaw in flaws])
 

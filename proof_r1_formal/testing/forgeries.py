@@ -78,11 +78,7 @@ class Forgery(NamedTuple):
 
 
 class Forger(HostileFormulas):
-    """Draws forgeries.
-
-    Args:
-        source: of random numbers.
-    """
+    """Draws forgeries."""
 
     def __init__(self, source: Random) -> None:
         super().__init__(source)
@@ -201,9 +197,8 @@ class Forger(HostileFormulas):
         main = self._number(known, ForAll, Exists)
         formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
         fitting = self.term(formula.variable.sort) if isinstance(formula, Binder) else self.any_term()
-        return Instance(
-            main, self.random.choice((self._constant(), self._constant(), fitting, fitting, self.any_term()))
-        )
+        choices = (self._constant(), self._constant(), fitting, fitting, self.any_term())
+        return Instance(main, self.random.choice(choices))
 
     def _constant(self) -> App:
         """A constant that may be new, or may not."""
@@ -270,9 +265,8 @@ class Forger(HostileFormulas):
     def _of_any_sort(self, single: ForAll, premises: Sequence[Formula]) -> list[Line]:
         """Lines that say of any sort what a premise says of one; the last comes first."""
         constant, variable = App("w0", ()), self.variable()
-        all_are = ForAll(
-            variable, map_terms(single.body, lambda term: substitute_term(term, {single.variable: variable}))
-        )
+        body = map_terms(single.body, lambda term: substitute_term(term, {single.variable: variable}))
+        all_are = ForAll(variable, body)
         inside = Arbitrary(all_are, constant, (Instance(premises.index(single), constant),))
         (only,) = constants(single)
         other = Var("u", variable.sort)

@@ -63,8 +63,7 @@ class Vocabulary:
     Attributes:
         predicates: names, each with the sorts of its arguments.
         functions: names, each with the sorts of its arguments and its own; constants have no arguments.
-        variables: names of bound variables.
-        sorts: of variables.
+        variables, sorts: names of bound variables, and their sorts.
         parts: kinds of formulas without parts, each as often as it is here: an atom, an equation, ⊤ or ⊥.
     """
 
@@ -92,12 +91,7 @@ class Vocabulary:
 
 
 class Formulas:
-    """Draws terms and formulas.
-
-    Args:
-        source: of choices.
-        vocabulary: may be exchanged between two formulas.
-    """
+    """Draws terms and formulas; the vocabulary may be exchanged between two of them."""
 
     compounds: tuple[str, ...] = ("not", "quantified", "quantified", "binary", "binary", "binary")
     """Kinds of formulas with parts, each as often as it is here."""
@@ -169,17 +163,15 @@ def structure(source: Source, signature: Signature, domains: Mapping[str, int]) 
     def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))
 
-    return Structure(
-        domains,
-        {
-            name: frozenset([row for row in rows(sorts) if source.choice((False, True))])
-            for name, sorts in signature.predicates.items()
-        },
-        {
-            name: {row: source.randint(0, domains[kind.result] - 1) for row in rows(kind.arguments)}
-            for name, kind in signature.functions.items()
-        },
-    )
+    predicates = {
+        name: frozenset([row for row in rows(sorts) if source.choice((False, True))])
+        for name, sorts in signature.predicates.items()
+    }
+    functions = {
+        name: {row: source.randint(0, domains[kind.result] - 1) for row in rows(kind.arguments)}
+        for name, kind in signature.functions.items()
+    }
+    return Structure(domains, predicates, functions)
 
 
 # -- made from formulas -----------------------------------------------------------------------------------------------

@@ -31,9 +31,7 @@ class Chain(NamedTuple):
 class Generator(Formulas):
     """Draws queries and steps, each over a vocabulary of its own.
 
-    Args:
-        source: of random numbers.
-        size: about how many connectives, quantifiers and atoms the drawn formulas have at most.
+    The drawn formulas have about ``size`` connectives, quantifiers and atoms at most.
     """
 
     compounds = ("not", "not", "not", "quantified", "quantified", *["binary"] * 4)  # quantifiers make questions hard
@@ -55,12 +53,7 @@ class Generator(Formulas):
         return self.formula(self._source.randint(1, self._size // 2))
 
     def chain(self, rules: Sequence[Rule], length: int) -> Chain:
-        """A proof over one vocabulary: instances of schemata, joined by implications and conjunctions.
-
-        Args:
-            rules: whose schemata the steps are instances of, but for GOAL_BINDING.
-            length: number of steps, at least 1.
-        """
+        """A proof of one step or more: instances of the rules' schemata, joined by implications and conjunctions."""
         self.vocabulary = _vocabulary(self._source)
         schemata = [(rule.name, schema) for rule in rules if rule.name != GOAL_BINDING for schema in rule.schemata]
         premises: list[Formula] = []
@@ -153,17 +146,18 @@ class Generator(Formulas):
         other = self.formula(source.randint(1, 2))
         match source.randrange(5):
             case 0:
-                dependencies[place] = And(premise, other)
+                whole: Formula = And(premise, other)
             case 1:
-                dependencies[place] = And(other, premise)
+                whole = And(other, premise)
             case 2:
-                dependencies[place] = Not(Not(premise))
+                whole = Not(Not(premise))
             case 3:
                 variable = Var("g", ENTITY)
-                dependencies[place] = ForAll(variable, And(premise, self.formula(source.randint(1, 2), (variable,))))
+                whole = ForAll(variable, And(premise, self.formula(source.randint(1, 2), (variable,))))
             case _:
-                dependencies[place] = Implies(other, premise)
+                whole = Implies(other, premise)
                 dependencies.append(other)
+        dependencies[place] = whole
 
     def changed(self, formula: Formula) -> Formula:
         """The formula with a connective, a quantifier or a sign changed somewhere."""

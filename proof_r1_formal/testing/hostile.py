@@ -35,11 +35,7 @@ def hostile_vocabulary(source: Random, *, patterns: bool = False) -> Vocabulary:
 
 
 class HostileFormulas(Formulas):
-    """Draws terms and formulas over one vocabulary at a time.
-
-    Args:
-        source: of random numbers.
-    """
+    """Draws terms and formulas over one vocabulary at a time."""
 
     shadowing = True
 

@@ -37,17 +37,12 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def reproducer_paths(out: Path) -> tuple[Path, Path]:
-    """The files of problems and of completions beside the report ``out``."""
+    """The files of problems and of completions beside a report: of ``a.json``, ``a.problems.jsonl`` and the like."""
     return out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
 
 
 def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Path]:
-    """Write the failures as problems and completions that every command takes, beside the report.
-
-    Args:
-        out: the file of the report; ``soundness.json`` has ``soundness.problems.jsonl`` and
-            ``soundness.completions.jsonl`` beside it.
-        failures: steps and traces, at least one.
+    """Write the failures, steps and traces, as problems and completions that every command takes, beside the report.
 
     Raises:
         DataError: a file cannot be written.
@@ -60,14 +55,7 @@ def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Pat
 
 
 class Findings(msgspec.Struct):
-    """The results of some examples. Every field adds up.
-
-    Attributes:
-        examples: number of examples, by kind.
-        accepted: number of accepted ones, by kind.
-        outcomes: what other checks say, each with its number of examples.
-        failures: examples on which the library is wrong.
-    """
+    """The results of some examples: how many of each kind, accepted ones, and outcomes of other checks. All adds up."""
 
     examples: Counter[str] = msgspec.field(default_factory=Counter)
     accepted: Counter[str] = msgspec.field(default_factory=Counter)
@@ -87,20 +75,12 @@ def total(found: F, more: Iterable[F]) -> F:
 
 
 class Search(ABC, Generic[F]):
-    """A search; its attributes are its settings.
-
-    Attributes:
-        size: number of examples in a chunk.
-    """
+    """A search; its attributes are its settings, and ``size``, the number of examples in a chunk."""
 
     size: ClassVar[int]
 
     def run(self, examples: int, *, workers: int = 1) -> Iterator[F]:
-        """The results of each chunk of examples, in order.
-
-        Args:
-            examples: number of examples.
-            workers: processes to use.
+        """The results of each chunk of examples, in order; the workers are processes.
 
         Raises:
             SolverError: a solver is unknown or not installed.

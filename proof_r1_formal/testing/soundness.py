@@ -37,7 +37,6 @@ from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import EvidenceLevel, confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
@@ -72,9 +71,7 @@ class Trial(NamedTuple):
 class StepFindings(Findings):
     """The results of some steps. Outcomes: entailed, refuted or unknown; how many of those have checked evidence.
 
-    Attributes:
-        non_instances: entailed non-instances that were rejected, by rule.
-        certified: how many the kernel accepted.
+    The others: entailed non-instances that were rejected, by rule, and how many steps the kernel accepted.
     """
 
     non_instances: Counter[str] = msgspec.field(default_factory=Counter)
@@ -83,12 +80,9 @@ class StepFindings(Findings):
 
 @dataclass(frozen=True)
 class Harness(Search[StepFindings]):
-    """Settings of the harness.
+    """Settings of the harness: the catalogue, which may be unchecked, the name of the solver, the seed of all choices.
 
     Attributes:
-        rules: the catalogue; it may be unchecked.
-        solver: name of the solver.
-        seed: of all random choices.
         kernel_sample: the share of accepted and refuted steps whose evidence Lean's kernel checks.
         lean: Lean program; if None, it is searched for.
         check: RuleCheck, or another function to test.
@@ -182,8 +176,11 @@ class _Chunk:
 
     def _compare(self, step: Trial, answer: Answer) -> None:
         """The verifier's verdicts on the step, written down and read back, against the solver's answer."""
-        report = self._verified(step)
-        if report is None or not report.schema:
+        try:
+            report = self._verifier.verify(*_trace(step)).actions[0]
+        except ProofR1Error:  # its formulas make no problem
+            return
+        if not report.schema:
             return
         if not isinstance(answer, Unknown) and report.semantic != isinstance(answer, Entailed):
             self._fail("the verifier and the solver disagree on entailment", step)
@@ -194,13 +191,6 @@ class _Chunk:
         expected = 0.1 if not report.semantic else 1.0 if report.rule and report.progress else 0.3
         if report.signal != expected:
             self._fail(f"the signal is {report.signal}, and should be {expected}", step)
-
-    def _verified(self, step: Trial) -> StepReport | None:
-        """The report on the step as the only action of a completion; None if its formulas make no problem."""
-        try:
-            return self._verifier.verify(*_trace(step)).actions[0]
-        except ProofR1Error:
-            return None
 
     def _ask_the_kernel(self) -> None:
         if self._kernel is None:

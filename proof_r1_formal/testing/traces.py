@@ -198,13 +198,8 @@ class TraceGenerator:
         """The completion; sometimes with a draft, a second summary or a repeated key, or truncated."""
         source, text, draft = self._source, summary(steps), summary(steps[:-1] or steps)
         repeated = text.replace('"conclusion":', '"conclusion": "⊤", "conclusion":', 1)
-        odd = (
-            f"<think>{draft}</think>{text}",
-            f"{text}{draft}",
-            f"{draft}{text}",
-            repeated,
-            text[: source.randrange(len(text))],
-        )
+        part = text[: source.randrange(len(text))]
+        odd = (f"<think>{draft}</think>{text}", f"{text}{draft}", f"{draft}{text}", repeated, part)
         return source.choice(odd) if source.random() < 0.3 else text
 
     # -- pieces -------------------------------------------------------------------------------------------------------

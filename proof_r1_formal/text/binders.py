@@ -18,12 +18,10 @@ from proof_r1_formal.text.readings import is_universal
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A quantifier with its variables.
+    """A quantifier with its variables, and the names of these as written.
 
     Attributes:
         quantify: the formula of a variable and what the quantifier says about it.
-        variables: with their sorts.
-        written: their names as written.
         far: whether a dot, comma or colon ends them.
         shares: whether the sort of a variable may be that of those before it, too.
         single: whether it can have one variable only.

@@ -6,27 +6,8 @@ In: formulas. Out: a representative of all that differ so, or whether two do. Al
 from __future__ import annotations
 
 from functools import reduce
-from typing import assert_never
 
-from proof_r1_formal.kernel.syntax import (
-    And,
-    Atom,
-    Binary,
-    Binder,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Top,
-    Var,
-    Xor,
-    once,
-)
+from proof_r1_formal.kernel.syntax import And, Binary, Binder, Exists, ForAll, Formula, Implies, Not, Or, Var, Xor, once
 from proof_r1_formal.kernel.transform import alpha_normal
 
 
@@ -111,12 +92,11 @@ def _inwards(quantifier: type[ForAll | Exists], variable: Var, body: Formula) ->
 def _order(formula: Formula) -> str:
     """A text that orders formulas the same way in every process."""
     match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return repr(formula)
         case Not(body):
             return f"Not({_order(body)})"
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+        case Binary(left, right):
             return f"{type(formula).__name__}({_order(left)},{_order(right)})"
-        case ForAll(variable, body) | Exists(variable, body):
+        case Binder(variable, body):
             return f"{type(formula).__name__}({variable!r},{_order(body)})"
-    assert_never(formula)
+        case _:
+            return repr(formula)

@@ -62,11 +62,7 @@ def parse_by_grammar(text: str, convention: Convention = NOTATIONS["auto"]) -> F
 
 
 def _infix_readings(text: str, convention: Convention) -> Mapping[Formula, int]:
-    """The readings of a formula, each with the place that makes it another one than the first; at least one.
-
-    Raises:
-        AmbiguousError: the first cannot be read, or its tokens have two plausible readings.
-    """
+    """The readings of a formula, each with the place that makes it another one than the first; at least one."""
     found: dict[Formula, int] = {}
     tokens = usual(_tokens(text, "infix"), convention)
     problem: ParseError | AmbiguousError | None = None
@@ -163,19 +159,14 @@ _DESCRIPTIONS = {
     "_LPAR": "'('",
     "_RPAR": "')'",
     "_COMMA": "','",
-    "_NOT": "'¬'",
-    "NOT": "'¬'",
-    "NAME": "a name",
-    "CALL": "a name",
-    "BINDER": "a quantifier",
-    "QUANTIFIER": "a quantifier",
     "TOP": "'⊤'",
     "BOTTOM": "'⊥'",
-    "CHAIN": "a connective",
-    "EQUALITY": "'='",
     "$END": "the end",
-    **dict.fromkeys(("_IFF", "_NOT_IFF", "_IMPLIES", "_IMPLIED", "_OR", "_XOR", "_AND"), "a connective"),
-    **dict.fromkeys(("_EQ", "_NEQ"), "'='"),
+    **dict.fromkeys(("_NOT", "NOT"), "'¬'"),
+    **dict.fromkeys(("NAME", "CALL"), "a name"),
+    **dict.fromkeys(("BINDER", "QUANTIFIER"), "a quantifier"),
+    **dict.fromkeys(("_IFF", "_NOT_IFF", "_IMPLIES", "_IMPLIED", "_OR", "_XOR", "_AND", "CHAIN"), "a connective"),
+    **dict.fromkeys(("_EQ", "_NEQ", "EQUALITY"), "'='"),
 }
 
 
@@ -187,8 +178,7 @@ def _unexpected_character(text: str, offset: int) -> str:
         return f"{quantifier[0]!r} is not followed by the name of a variable"
     if char and char in "<>≤≥∈∉⊂⊆":
         return f"unexpected character {char!r}: comparison and membership are predicates, as in 'greater(x, 9)'"
-    shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
-    return f"unexpected character {shown}"
+    return f"unexpected character {repr(char) if char.isprintable() else f'U+{ord(char):04X}'}"
 
 
 def _unexpected_token(text: str, error: UnexpectedToken, accepts: set[str]) -> ParseError:

@@ -83,9 +83,8 @@ def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -
     if written.lower() in CONNECTIVE_WORDS and not of_variable:
         return f"{written!r} may be a connective or quantifier, which has a sign, or a name, written '\"{written}\"'"
     if written[0] in TURNED_LETTERS or (written[0] in "EA" and written[1:] in names):
-        return (
-            f"{written!r} may be a quantifier and a variable, written '∃x' or '∀x', or a name, written '\"{written}\"'"
-        )
+        meant = f"{written!r} may be a quantifier and a variable, written '∃x' or '∀x'"
+        return f"{meant}, or a name, written '\"{written}\"'"
     return placeholder(written)
 
 
@@ -108,11 +107,6 @@ def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
     return len(name) > 1 and name[0].isupper() and all(letter in variables for letter in name[1:])
 
 
-def textbook_atom(name: str) -> str:
-    """The message about such a proposition."""
-    return f"{name!r} may be '{name[0]}({', '.join(name[1:])})' or a proposition, written '\"{name}\"'"
-
-
 def look(name: str) -> str:
     """The name as a reader may take it who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
     from ``x`` and 1.
@@ -126,32 +120,3 @@ def latin(name: str) -> str:
 
 
 _STEM_END = re.compile(r"(?<=\w)[-+.'’]")
-
-
-def same_letters(name: str, other: str) -> str:
-    """The message about a name beside another one that looks the same."""
-    return f"{name!r} may be {other!r}, which looks the same in other letters, or another name, written '\"{name}\"'"
-
-
-def same_look(constant: str, variable: str) -> str:
-    """The message about a constant that looks like a variable of the formula."""
-    return (
-        f"{constant!r} may be the variable {variable!r}, which it looks like, or another name; write the variable, or "
-        f"'\"{constant}\"'"
-    )
-
-
-def unused(variable: str, other: str | None) -> str:
-    """The message about a quantifier whose variable does not occur in its scope.
-
-    Args:
-        variable: its name.
-        other: a name in the scope that may be meant, if there is one.
-    """
-    bound = f"{variable!r} is bound here and does not occur in its scope"
-    useless = f"a variable without use, written '\"{variable}\"'"
-    if other is not None:
-        return f"{bound}: {other!r} may stand for it or contain it, or it is {useless}"
-    if SIMPLE_VARIABLE.fullmatch(variable):
-        return f"{bound}: another name may be meant, or it is {useless}"
-    return f"{bound}: it may be a shorter variable and other words, with a blank between them, or {useless}"

@@ -71,11 +71,9 @@ class AmbiguousError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A quantifier in a formula.
+    """A quantifier in a formula, and its variables, as written.
 
     Attributes:
-        written: its text.
-        variables: as written, in quotes or not.
         end: the index of the token after its scope.
         far: whether its scope is longer than the next complete formula.
     """
@@ -100,13 +98,12 @@ def require_no_list_marker(text: str) -> None:
     marker = _LIST_MARKER.match(text)
     if marker is None:
         return
-    dash = marker[1]
-    offset = marker.start(1) if dash else marker.start(2)
-    if dash in _NEGATIONS:
-        problem = f"{dash!r} may be a list marker or a negation; leave it out, write '¬', or drop the blank after it"
+    sign = marker[1] or marker[2]
+    if sign in _NEGATIONS:
+        problem = f"{sign!r} may be a list marker or a negation; leave it out, write '¬', or drop the blank after it"
     else:
-        problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"
-    raise AmbiguousError(offset, problem)
+        problem = f"{sign!r} looks like a list marker, which is not part of a formula; leave it out"
+    raise AmbiguousError(marker.start(marker.lastindex or 0), problem)
 
 
 _UNCLEAR = re.compile(
@@ -117,10 +114,7 @@ _UNCLEAR = re.compile(
 
 
 def require_clear_characters(text: str) -> None:
-    """Refuse control characters for blanks, ``1,000`` and ``AT&T(x)``.
-
-    Args:
-        text: of the formula, with names in quotes made harmless.
+    """Refuse control characters for blanks, ``1,000`` and ``AT&T(x)`` in a text whose names in quotes are harmless.
 
     Raises:
         AmbiguousError: the text has one of them.
@@ -147,9 +141,7 @@ def require_clear_characters(text: str) -> None:
 def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
-    Args:
-        tokens: all tokens of the formula, as written.
-        scopes: for the index of each quantifier, its scope.
+    The scope of each quantifier is given by the index of its token.
 
     Raises:
         AmbiguousError: there are two plausible readings.
@@ -158,15 +150,17 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
     in_list: list[bool] | None = None  # for few formulas only
     for index, token in enumerate(tokens):
         if token.type == "GLUED":
-            raise _ambiguous(token, _split_word(token.value))
+            raise ambiguous(token, _split_word(token.value))
         if token.type == "_XOR" and token.value == "^":
-            raise _ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
+            raise ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
         if token.type not in ("NAME", "CALL"):
             continue
         if token.value.lower() in QUANTIFIER_WORDS:
             in_list = in_list or _lists(tokens)
             if token.type == "CALL" or not in_list[index]:
-                raise _ambiguous(token, _quantifier_or_name(token.value))
+                sign = "∀" if is_universal(token.value) else "∃"
+                problem = f"{str(token)!r} may be a quantifier or a name; write '{sign}x …', or the name in quotes"
+                raise ambiguous(token, problem)
         if token.type == "NAME" and (index == 0 or tokens[index - 1].type != "NAME"):
             last = index
             while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
@@ -176,9 +170,8 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
                 _require_one_line(tokens[last], tokens[last + 1])
             if last > index:
                 in_list = in_list or _lists(tokens)
-            _requirewords_of(
-                tokens, index, last, bound, scopes.get(index - 1), inside=in_list is not None and in_list[index]
-            )
+            inside = in_list is not None and in_list[index]
+            _require_words(tokens, index, last, bound, scopes.get(index - 1), inside=inside)
     _require_bindings(tokens, scopes)
 
 
@@ -190,10 +183,10 @@ def require_prefix_notation(tokens: Sequence[Token]) -> None:
     """
     for token in tokens:
         if token.type == "GLUED":
-            raise _ambiguous(token, _split_word(token.value))
+            raise ambiguous(token, _split_word(token.value))
         if token.type == "CALL":
             name = token.value
-            raise _ambiguous(
+            raise ambiguous(
                 token,
                 f"'{name}(' may apply {name!r}, which prefix notation writes '({name} …)', or be the "
                 f"proposition {name!r} and another formula, with a blank between them",
@@ -203,7 +196,7 @@ def require_prefix_notation(tokens: Sequence[Token]) -> None:
 # -- words side by side -----------------------------------------------------------------------------------------------
 
 
-def _requirewords_of(
+def _require_words(
     tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
 ) -> None:
     """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
@@ -212,11 +205,13 @@ def _requirewords_of(
     after = tokens[last + 1].type if last + 1 < len(tokens) else ""
     for place, word in enumerate(words):
         if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not DECIMAL.search(word):
-            raise _ambiguous(word, dotted(word.value))
+            raise ambiguous(word, dotted(word.value))
         follows = place > 0 or before == "_RPAR"
         goes_on = place < len(words) - 1 or after in ("CALL", "_LPAR", "_NOT", "BINDER")
         if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
-            raise _ambiguous(word, _look_alike(word.value))
+            sign = LOOK_ALIKES[word.value]
+            problem = f"{str(word)!r} may be a name or stand for {sign!r}"
+            raise ambiguous(word, f"{problem}; write '{sign}', or an application as 'P({word}, …)'")
     shown = " ".join([word.value for word in words])
     if before != "_RPAR" and (len(words) > 1 or after == "CALL"):
         _require_no_prose(words, shown, bound, complete=after not in ("CALL", "_LPAR"))
@@ -224,27 +219,27 @@ def _requirewords_of(
     if after == "CALL":
         call = tokens[last + 1].value
         if scope is not None and not scope.dotted and len(words) == 1:
-            raise _ambiguous(head, _variable_or_predicate(scope, head.value, f"({call}(…))"))
-        raise _ambiguous(
+            raise ambiguous(head, _variable_or_predicate(scope, head.value, f"({call}(…))"))
+        raise ambiguous(
             tokens[last + 1],
             f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
             "with a connective before it",
         )
     if scope is not None and head.value == "in" and (len(words) > 1 or after == "_LPAR"):
-        raise _ambiguous(
+        raise ambiguous(
             head,
             f"{head.value!r} may say which elements {scope.written.strip()!r} is about, which is written with → or ∧, "
             f"or be a predicate, written '{head.value}(…)'",
         )
     if before == "_RPAR" and [token.type for token in tokens[last + 1 : last + 4]] == ["_LPAR", "NAME", "_RPAR"]:
-        raise _ambiguous(head, _argument_or_formula(shown))
+        raise ambiguous(head, _argument_or_formula(shown))
     if before == "_LPAR" and after == "_RPAR" and len(words) == 1 and first > 1 and tokens[first - 2].type == "NAME":
         following = tokens[last + 2] if last + 2 < len(tokens) else None
         if following is not None and following.type in ("NAME", "CALL", "_LPAR"):
-            raise _ambiguous(following, _argument_or_formula(following.value))
+            raise ambiguous(following, _argument_or_formula(following.value))
     if len(words) > 1 and (inside or after in _EQUALITY or before in _EQUALITY):
         function = f"{head.value}({', '.join([word.value for word in words[1:]])})"
-        raise _ambiguous(
+        raise ambiguous(
             head,
             f"{shown!r} may be one name, written '\"{shown}\"', or a function with arguments, written '{function}'",
         )
@@ -252,10 +247,8 @@ def _requirewords_of(
 
 def _require_one_line(name: Token, following: Token) -> None:
     if following.line != name.line:
-        problem = (
-            f"a line ends between {str(name)!r} and {str(following)!r}, which may be one application or two formulas"
-        )
-        raise _ambiguous(following, f"{problem}; write it on one line")
+        between = f"a line ends between {str(name)!r} and {str(following)!r}"
+        raise ambiguous(following, f"{between}, which may be one application or two formulas; write it on one line")
 
 
 def _argument_or_formula(text: str) -> str:
@@ -282,16 +275,11 @@ def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, co
             or (not is_head and not is_last and (text in PROSE_INSIDE or text.lower() in INFIX_WORDS))
         ):
             arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
-            raise _ambiguous(
+            raise ambiguous(
                 word,
                 f"{shown!r} may be prose, because of {text!r}, or the predicate {words[0].value!r} with arguments, "
                 f"written '{words[0].value}({arguments})'",
             )
-
-
-def _look_alike(letter: str) -> str:
-    sign = LOOK_ALIKES[letter]
-    return f"{letter!r} may be a name or stand for {sign!r}; write '{sign}', or an application as 'P({letter}, …)'"
 
 
 # -- quantifiers ------------------------------------------------------------------------------------------------------
@@ -310,7 +298,12 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
             scope = scopes[index]
             for name in map(unquote, scope.variables):
                 if scope.far and scope.written[-1] not in ".,。，" and bound_until.get(name, 0) > index:
-                    raise _ambiguous(token, _inner_or_outer(scope, name))
+                    binder = scope.written.strip()
+                    raise ambiguous(
+                        token,
+                        f"{binder!r} may also bind the {name!r} further right, written '{binder}. …' with a dot, or "
+                        f"leave it to the quantifier of {name!r} around it, written '({binder} …)' in parentheses",
+                    )
             for name in map(unquote, scope.variables):
                 places.setdefault(name, []).append(index)
                 bound_until[name] = max(bound_until.get(name, 0), scope.end)
@@ -323,21 +316,13 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
             if tokens[head + 1].type in ("NAME", "_LPAR") and any(
                 place < scope.end and _is_argument(tokens, place) for place in again
             ):
-                raise _ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
+                raise ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
 
 
 def _is_argument(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1].type
     opens = before == "_LPAR" and index > 1 and tokens[index - 2].type in ("NAME", "CALL")
     return before in ("NAME", "_COMMA", *_EQUALITY) or opens
-
-
-def _inner_or_outer(scope: Scope, name: str) -> str:
-    binder = scope.written.strip()
-    return (
-        f"{binder!r} may also bind the {name!r} further right, written '{binder}. …' with a dot, or leave it to the "
-        f"quantifier of {name!r} around it, written '({binder} …)' in parentheses"
-    )
 
 
 def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
@@ -359,11 +344,6 @@ def _split_word(word: str) -> str:
         f"{word!r} may be one name, written '\"{word}\"', or the word {reserved[0]!r} and {rest!r}, with a blank "
         "between them"
     )
-
-
-def _quantifier_or_name(word: str) -> str:
-    sign = "∀" if is_universal(word) else "∃"
-    return f"{word!r} may be a quantifier or a name; write '{sign}x …', or the name in quotes"
 
 
 def is_universal(word: str) -> bool:
@@ -388,5 +368,6 @@ def _lists(tokens: Sequence[Token]) -> list[bool]:
     return [place >= 0 and is_list[place] for place in within]
 
 
-def _ambiguous(token: Token, problem: str) -> AmbiguousError:
+def ambiguous(token: Token, problem: str) -> AmbiguousError:
+    """The error at a token."""
     return AmbiguousError(token.start_pos or 0, problem)

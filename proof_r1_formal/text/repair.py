@@ -139,11 +139,7 @@ def _step(text: str, error: ParseError) -> tuple[str, str] | None:
 
 
 def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | None:
-    """The formula of the text with the fewest parentheses dropped or added, if all ways to do so agree.
-
-    Raises:
-        TwoReadingsError: two ways do not agree.
-    """
+    """The formula of the text with the fewest parentheses dropped or added; an error if two ways to do so differ."""
     surplus, missing = _unmatched_places(_mask_quotes(text))
     if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None

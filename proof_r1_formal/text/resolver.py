@@ -44,12 +44,8 @@ from proof_r1_formal.text.names import (
     latin,
     look,
     placeholder,
-    same_letters,
-    same_look,
-    textbook_atom,
     unclear_symbol,
     unquote,
-    unused,
 )
 from proof_r1_formal.text.readings import is_universal
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
@@ -95,12 +91,14 @@ class Resolver:
             if variables is not None and re.fullmatch(variables, name):
                 raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
             if variables is None and look(name) in looks:
-                self._refuse(token, same_look(name, looks[look(name)]))
+                meant = f"{name!r} may be the variable {looks[look(name)]!r}, which it looks like, or another name"
+                self._refuse(token, f"{meant}; write the variable, or '\"{name}\"'")
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
             for name, token in self._foreign.items():
                 if (other := latin(name)) != name and other in names:
-                    self._refuse(token, same_letters(name, other))
+                    meant = f"{name!r} may be {other!r}, which looks the same in other letters, or another name"
+                    self._refuse(token, f"{meant}, written '\"{name}\"'")
         return formula
 
     def _refuse(self, token: Token, problem: str | None) -> None:
@@ -119,11 +117,11 @@ class Resolver:
             arguments = self._arguments(parts, scope, depth)
             self._require_symbol(parts[0], arguments)
             if len(parts) == 1 and "Fx" in self._convention.own and _TEXTBOOK_ATOM.fullmatch(parts[0]):
-                return Atom(
-                    name[0], tuple([self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)])
-                )
+                letters = [self._term_of_name(each[0], parts[0], scope) for each in _LETTER.finditer(name)]
+                return Atom(name[0], tuple(letters))
             if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
-                self._refuse(parts[0], textbook_atom(name))
+                applied = f"{name[0]}({', '.join(name[1:])})"
+                self._refuse(parts[0], f"{name!r} may be '{applied}' or a proposition, written '\"{name}\"'")
             return Atom(name, arguments)
         if rule == "implies" and len(parts) > 2:
             self.chain = _start(parts[2])
@@ -176,14 +174,12 @@ class Resolver:
 
     def _require_clear_variables(self, head: Token, binder: Binder) -> None:
         """Refuse ``∃!x y``, and ``∀x, y:Person``, whose sort may be that of both."""
+        shown = repr(str(head))
         if binder.single and len(binder.variables) > 1:
-            problem = f"{str(head)!r} may be about each variable or about all at once; write a quantifier for each"
-            self._refuse(head, problem)
+            self._refuse(head, f"{shown} may be about each variable or about all at once; write a quantifier for each")
         if binder.shares:
             first, *_, last = binder.written
-            problem = (
-                f"the sort in {str(head)!r} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
-            )
+            problem = f"the sort in {shown} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
             self._refuse(head, problem)
 
     def _refuse_unused(self, head: Token, name: str, body: Formula) -> None:
@@ -196,9 +192,16 @@ class Resolver:
         ]
         shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
         offset = shown.start() if shown else self._text.index(name, head.start_pos or 0)  # glued: ∀x
-        other = others[0] if others else None
-        certain = other is None and SIMPLE_VARIABLE.fullmatch(name) is not None
-        raise UnusedVariableError(self._text, offset, unused(name, other), name if certain else None)
+        certain = not others and SIMPLE_VARIABLE.fullmatch(name) is not None
+        if others:
+            meant = f"{others[0]!r} may stand for it or contain it, or it is"
+        elif certain:
+            meant = "another name may be meant, or it is"
+        else:
+            meant = "it may be a shorter variable and other words, with a blank between them, or"
+        bound = f"{name!r} is bound here and does not occur in its scope"
+        problem = f"{bound}: {meant} a variable without use, written '\"{name}\"'"
+        raise UnusedVariableError(self._text, offset, problem, name if certain else None)
 
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
         """Refuse a name of a predicate or function that may be something else."""

@@ -149,10 +149,10 @@ def _complete(tokens: Sequence[Token], start: int, closing: dict[int, int], ends
         case "BINDER":
             return ends[index]
         case "_LPAR" | "NAME" | "CALL":
-            in_parentheses = tokens[index].type == "_LPAR"
-            end = (
-                closing.get(index, len(tokens) - 1) + 1 if in_parentheses else _application_end(tokens, index, closing)
-            )
+            if tokens[index].type == "_LPAR":
+                end = closing.get(index, len(tokens) - 1) + 1
+            else:
+                end = _application_end(tokens, index, closing)
             is_side = end < len(tokens) and tokens[end].type in EQUALITY
             return _application_end(tokens, end + 1, closing) if is_side else end
         case "TOP" | "BOTTOM":

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import count
-from typing import Final, Literal, TypeAlias, assert_never, cast
+from typing import Final, Literal, TypeAlias, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
@@ -88,21 +88,12 @@ SYMBOLS: Final[Mapping[type[Formula], str]] = {
     Exists: "∃",
 }
 """The usual symbol of each kind of formula; an atom has none."""
-_ASCII: Final[Mapping[type[Formula], str]] = {
-    Top: "true",
-    Bottom: "false",
-    Eq: "=",
-    Not: "~",
-    And: "&",
-    Or: "|",
-    Xor: "xor",
-    Implies: "->",
-    Iff: "<->",
-    ForAll: "all ",
-    Exists: "exists ",
-}
+_ASCII_TEXTS: Final = ("true", "false", "=", "~", "&", "|", "xor", "->", "<->", "all ", "exists ")
+_ASCII: Final[Mapping[type[Formula], str]] = dict(zip(SYMBOLS, _ASCII_TEXTS, strict=True))
 _INFIX: Final = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
-_PREFIX_WORDS: Final[dict[type, str]] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
+_PREFIX_WORDS: Final[dict[type, str]] = {
+    **_ASCII, Not: "not", And: "and", Or: "or", ForAll: "forall", Exists: "exists",
+}  # fmt: skip
 
 # Binding strength; a quantified or negated formula and an atom bind tightest.
 _STRENGTH: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
@@ -182,27 +173,24 @@ def _argument(term: Term) -> str:
 
 
 def _prefix(formula: Formula) -> str:
+    word = _PREFIX_WORDS.get(type(formula), "")
     match formula:
-        case Top():
-            return "true"
-        case Bottom():
-            return "false"
         case Atom(predicate, ()):
             return _name(predicate)
         case Atom(predicate, arguments):
             return _prefix_term(App(predicate, arguments))
         case Eq(left, right):
-            return f"(= {_prefix_term(left)} {_prefix_term(right)})"
+            return f"({word} {_prefix_term(left)} {_prefix_term(right)})"
         case Not(body):
-            return f"(not {_prefix(body)})"
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return f"({_PREFIX_WORDS[type(formula)]} {_prefix(left)} {_prefix(right)})"
-        case ForAll(variable, body) | Exists(variable, body):
-            word = "forall" if isinstance(formula, ForAll) else "exists"
+            return f"({word} {_prefix(body)})"
+        case Binary(one, other):
+            return f"({word} {_prefix(one)} {_prefix(other)})"
+        case Binder(variable, body):
             name = _bound(formula)
             binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
             return f"({word} {binder} {_prefix(body)})"
-    assert_never(formula)
+        case _:
+            return word
 
 
 def _prefix_term(term: Term) -> str:
@@ -288,33 +276,25 @@ def _fresh_name(name: str, taken: frozenset[str]) -> str:
 def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
     """Whether some variable stands inside a quantifier of its name and another sort, which would capture it in text."""
     match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
         case Not(body):
             return _is_misread(body, scope)
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+        case Binary(left, right):
             return _is_misread(left, scope) or _is_misread(right, scope)
-        case ForAll(variable, body) | Exists(variable, body):
+        case Binder(variable, body):
             return _is_misread(body, {**scope, variable.name: variable})
-    assert_never(formula)
+        case _:
+            return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
 
 
 def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, frozenset[str]], str]) -> Formula:
-    """The formula with other bound variables.
-
-    Args:
-        formula: whose variables get other names.
-        taken: the names that none of them gets.
-        name: the new name of a variable, from the old one and the names that are taken at its quantifier.
-    """
+    """The formula with other bound variables, named by their old names and those that are taken at the quantifier."""
     match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return formula
         case Not(body):
             return Not(rename_bound(body, taken, name))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+        case Binary(left, right):
             return type(formula)(rename_bound(left, taken, name), rename_bound(right, taken, name))
-        case ForAll(variable, _) | Exists(variable, _):
+        case Binder(variable, _):
             renamed = Var(name(variable.name, taken), variable.sort)
             return type(formula)(renamed, rename_bound(instantiate(formula, renamed), taken | {renamed.name}, name))
-    assert_never(formula)
+        case _:
+            return formula

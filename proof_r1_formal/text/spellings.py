@@ -17,7 +17,7 @@ from lark.lark import PostLex
 from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Convention
 from proof_r1_formal.text.names import strip_marks
-from proof_r1_formal.text.readings import QUANTIFIER_WORDS, AmbiguousError, is_universal
+from proof_r1_formal.text.readings import QUANTIFIER_WORDS, ambiguous, is_universal
 
 MAX_TOKENS = 5_000
 """The most tokens a formula may have."""
@@ -57,37 +57,28 @@ def for_lexer(text: str) -> str:
 
 
 class Tokens(PostLex):
-    """Lets the tokens of the lexer through, after counting them and the depth of their parentheses."""
+    """Lets the tokens of the lexer through, unless there are too many, or parentheses are too deep or do not match."""
 
     always_accept = ("GLUED", "CALL")  # kept by the lexer although no rule of a grammar has them
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        yield from _bound_depth(stream)
-
-
-def _bound_depth(stream: Iterator[Token]) -> list[Token]:
-    """The tokens, counted, and so is the depth of their parentheses, each of which closes one of its kind.
-
-    Raises:
-        InvalidTokenError: there are too many, or ``]`` closes ``(``.
-    """
-    tokens: list[Token] = []
-    opened: list[str] = []
-    for token in stream:
-        if len(tokens) == MAX_TOKENS:
-            raise InvalidTokenError(token, f"more than {MAX_TOKENS} tokens")
-        if token.type == "_LPAR":
-            opened.append(token.value[-1])
-            if len(opened) > MAX_DEPTH:
-                raise InvalidTokenError(token, f"parentheses nested deeper than {MAX_DEPTH}")
-            if token.value[-1] in "[{" and tokens and tokens[-1].type in ("NAME", "CALL"):
-                raise InvalidTokenError(token, f"{str(token)!r} groups formulas; arguments stand in '(' and ')'")
-        elif token.type == "_RPAR" and opened:
-            kind = opened.pop()
-            if token.value[-1] not in _CLOSING[kind]:
-                raise InvalidTokenError(token, f"{str(token)!r} where {_CLOSING[kind][0]!r} has to close {kind!r}")
-        tokens.append(token)
-    return tokens
+        opened: list[str] = []
+        before = ""
+        for number, token in enumerate(stream):
+            if number == MAX_TOKENS:
+                raise InvalidTokenError(token, f"more than {MAX_TOKENS} tokens")
+            if token.type == "_LPAR":
+                opened.append(token.value[-1])
+                if len(opened) > MAX_DEPTH:
+                    raise InvalidTokenError(token, f"parentheses nested deeper than {MAX_DEPTH}")
+                if token.value[-1] in "[{" and before in ("NAME", "CALL"):
+                    raise InvalidTokenError(token, f"{str(token)!r} groups formulas; arguments stand in '(' and ')'")
+            elif token.type == "_RPAR" and opened:
+                kind = opened.pop()
+                if token.value[-1] not in _CLOSING[kind]:
+                    raise InvalidTokenError(token, f"{str(token)!r} where {_CLOSING[kind][0]!r} has to close {kind!r}")
+            before = token.type
+            yield token
 
 
 def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
@@ -163,14 +154,14 @@ def _require_operands(call: Token, commas: int) -> None:
         raise InvalidTokenError(call, f"'{call}(' takes two formulas, with a comma between them")
     if commas > 1 and call.type in _TWO:
         problem = f"'{call}(' of {commas + 1} formulas may {_TWO[call.type]}; write the connective between them"
-        raise _ambiguous(call, problem)
+        raise ambiguous(call, problem)
 
 
 def _require_one_variable(binder: Token) -> None:
     """Refuse ``∀x p,`` in a call, where a comma also ends a formula."""
     if len(names := read_binder(binder).written) > 1:
         problem = f"{str(binder)!r} may bind {names[-1]!r}, or {names[-1]!r} is a formula; write '∀x ∀y …' or '∀x (p)'"
-        raise _ambiguous(binder, problem)
+        raise ambiguous(binder, problem)
 
 
 def _bound_by_call(tokens: Sequence[Token], start: int) -> tuple[list[str], int]:
@@ -200,7 +191,7 @@ def _in_parentheses(tokens: Sequence[Token], start: int, convention: Convention)
     if "(x)" in convention.own:
         return [_as("BINDER", f"∀{name}", name)]
     quantifier = f"'∀{name}', as textbooks write it (notation \"textbook\")"
-    raise _ambiguous(name, f"'({name})' may be {quantifier}, or a formula before a missing connective")
+    raise ambiguous(name, f"'({name})' may be {quantifier}, or a formula before a missing connective")
 
 
 _UNIVERSAL = re.compile(r"[u-z](?:_?\d+)?['’′]*")
@@ -211,10 +202,6 @@ def _as(kind: str, value: str, token: Token) -> Token:
     return Token.new_borrow_pos(kind, value, token)
 
 
-def _ambiguous(token: Token, problem: str) -> AmbiguousError:
-    return AmbiguousError(token.start_pos or 0, problem)
-
-
 # -- signs of arithmetic ----------------------------------------------------------------------------------------------
 
 _DOT = re.compile(r"[·•⋅∙]|\\cdot")
@@ -222,19 +209,15 @@ _NUMBER = re.compile(r"\d[\d.]*")
 
 
 def _with_clear_signs(tokens: Sequence[Token], convention: Convention) -> list[Token]:
-    """The tokens with ``-1`` as a name in a list of arguments and beside ``=``.
-
-    Raises:
-        AmbiguousError: ``<=``, ``<-1``, ``a · b = c`` or ``-1`` may be about numbers.
-    """
+    """The tokens with ``-1`` as a name in a list of arguments and beside ``=``; refuses what may be about numbers."""
     result: list[Token] = []
     for index, token in enumerate(tokens):
         if token.type == "_IMPLIED" and "<=" not in convention.own:
             following = tokens[index + 1 : index + 2]
             if token.value == "<=" or (token.value == "<-" and following and _NUMBER.fullmatch(following[0])):
-                raise _ambiguous(token, f"{str(token)!r} may be '←', or compare numbers, as in 'less(a, b)'")
+                raise ambiguous(token, f"{str(token)!r} may be '←', or compare numbers, as in 'less(a, b)'")
         elif _DOT.fullmatch(token) and "Fx" not in convention.own and _beside_equality(tokens, index):
-            raise _ambiguous(token, f"{str(token)!r} may be '∧', or multiply numbers, as in 'times(a, b)'")
+            raise ambiguous(token, f"{str(token)!r} may be '∧', or multiply numbers, as in 'times(a, b)'")
         if result and result[-1].value in ("-", "−") and (number := _negative(result, token)):
             result[-1] = number
         else:
@@ -257,11 +240,7 @@ def _beside_equality(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _negative(before: Sequence[Token], number: Token) -> Token | None:
-    """The name of a negative number, whose sign is the last token before; None if that is a negation.
-
-    Raises:
-        AmbiguousError: it may be either.
-    """
+    """The name of a negative number, whose sign is the last token before; None if that is a negation."""
     *_, sign = before
     if sign.end_pos != number.start_pos or number.type != "NAME" or not _NUMBER.fullmatch(number):
         return None
@@ -270,7 +249,7 @@ def _negative(before: Sequence[Token], number: Token) -> Token | None:
     if last in ("_COMMA", *EQUALITY) or listed:
         return Token("NAME", f'"-{number}"', sign.start_pos, sign.line, sign.column, end_pos=number.end_pos)
     problem = f"'-{number}' may be a number, written '\"-{number}\"', or a negation, written '¬{number}'"
-    raise _ambiguous(sign, problem)
+    raise ambiguous(sign, problem)
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -284,8 +263,7 @@ _WORDS |= {"true": "TOP", "false": "BOTTOM"}
 def _name_token(tokens: Sequence[Token], index: int, convention: Convention) -> Token:
     """The token, a name in double quotes or plain, or the connective that ``\\text{and}`` is.
 
-    Raises:
-        AmbiguousError: a name in single quotes, or of several words, may be a formula or a remark.
+    Refuses names in single quotes, or of several words, that may be a formula or a remark.
     """
     token = tokens[index]
     if token.type not in ("NAME", "CALL"):
@@ -301,5 +279,5 @@ def _name_token(tokens: Sequence[Token], index: int, convention: Convention) -> 
     in_row = before in ("NAME", "_RPAR") or (token.type == "NAME" and after in ("NAME", "CALL", "_LPAR"))
     if in_row or ("<=" not in convention.own and _SIGN.search(name)):
         quoted = json.dumps(name, ensure_ascii=False)
-        raise _ambiguous(token, f"{str(token)!r} may be a name, written '{quoted}', or not a part of the formula")
+        raise ambiguous(token, f"{str(token)!r} may be a name, written '{quoted}', or not a part of the formula")
     return token.update(value=json.dumps(name, ensure_ascii=False))

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.decoding.grammar import NESTING, After, CompletionGrammar, GrammarError, completion_grammar
+from proof_r1_formal.decoding.grammar import NESTING, CompletionGrammar, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.syntax import Formula
@@ -115,44 +115,6 @@ def test_thoughts_may_stand_before_the_summary_in_gbnf(decoder: Decoder) -> None
     assert accepts(decoder, free, f"<think>\nIf it is a cat …\n</think>\n\n{answer}")
     assert not accepts(decoder, free, f"<think>\n<summary>[]</summary></think>{answer}")
     assert not accepts(decoder, gbnf_to_lark(grammar.to_gbnf()), f"<think></think>{answer}")
-
-
-@pytest.mark.parametrize("case", KNOWN[:3], ids=lambda case: str(case.id))
-def test_the_rest_of_an_answer_goes_on_where_it_ends(case: Problem, draw: Draw, decoder: Decoder) -> None:
-    from llguidance.gbnf_to_lark import gbnf_to_lark
-
-    grammar = completion_grammar(case, steps=3)
-    whole, ended = grammar.to_llguidance(), 0
-    for seed in range(4):
-        if (text := draw(whole, seed)) is None:
-            continue
-        ends = [found.end() for found in re.finditer(r'"\}', text)][:-1]
-        places: dict[After, int] = {"": 0, "<summary>": len("<summary>"), **dict(enumerate([len("<summary>["), *ends]))}
-        for after, place in places.items():
-            rest = gbnf_to_lark(grammar.to_gbnf(after=after))
-            assert accepts(decoder, rest, text[place:])
-            other = draw(rest, seed)
-            assert other is None or accepts(decoder, whole, text[:place] + other)
-            ended += other is not None
-    assert ended > 8
-
-
-def test_the_rest_of_an_answer_numbers_its_steps_on(decoder: Decoder) -> None:
-    from llguidance.gbnf_to_lark import gbnf_to_lark
-
-    grammar = completion_grammar(CASE, steps=3)
-    texts = {
-        after: text_of(("s2", [before], "Q(a)", "CONJUNCTION_ELIMINATION"), BINDING).removeprefix("<summary>[\n")
-        for after, before in ((1, "s1"), (2, "s2"), (0, "h2"))
-    }
-    rest = gbnf_to_lark(grammar.to_gbnf(after=1))
-    assert accepts(decoder, rest, f",\n{texts[1]}")
-    assert not accepts(decoder, rest, texts[1])
-    assert not accepts(decoder, rest, f",\n{texts[2]}")
-    assert not accepts(decoder, gbnf_to_lark(grammar.to_gbnf(after=2)), f",\n{texts[1]}")
-    assert not accepts(decoder, gbnf_to_lark(grammar.to_gbnf(after=0)), f",\n{texts[0]}")
-    with pytest.raises(GrammarError, match="there are 4 steps"):
-        grammar.to_gbnf(after=4)
 
 
 def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:

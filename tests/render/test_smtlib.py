@@ -106,14 +106,14 @@ def read_by_cvc5(text: str) -> list[str]:
     parser = cvc5.InputParser(solver, symbols)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "text")
     while not (command := parser.nextCommand()).isNull():
-        if command.getCommandName() not in ("check-sat", "get-model"):
+        if command.getCommandName() != "check-sat":
             assert command.invoke(solver, symbols) == ""
     return [declared.getSymbol() for declared in (*symbols.getDeclaredTerms(), *symbols.getDeclaredSorts())]
 
 
-@given(hostile_signatures.flatmap(lambda s: st.lists(strategies.formulas(s), max_size=4)), st.booleans())
-def test_z3_and_cvc5_read_the_script(formulas: list[Formula], get_model: bool) -> None:
-    text = script(formulas, get_model=get_model)
+@given(hostile_signatures.flatmap(lambda s: st.lists(strategies.formulas(s), max_size=4)))
+def test_z3_and_cvc5_read_the_script(formulas: list[Formula]) -> None:
+    text = script(formulas)
     signature = Signature.infer(formulas)
     assert text.isascii()
     read_by_z3(text)
@@ -179,11 +179,10 @@ def test_an_inner_quantifier_hides_an_outer_one() -> None:
     assert term(formula) == "(forall ((v_x.s_S s_S)) (and (p_p v_x.s_S) (exists ((v_x.s_S s_S)) (p_q v_x.s_S))))"
 
 
-def test_script_with_sorts_functions_and_a_model() -> None:
+def test_script_with_sorts_and_functions() -> None:
     person = Var("x", "Person")
     formulas: list[Formula] = [ForAll(person, atom("likes", person, const("rome"))), Not(atom("rains"))]
-    assert script(formulas, get_model=True).splitlines() == [
-        "(set-option :produce-models true)",
+    assert script(formulas).splitlines() == [
         "(set-logic UF)",
         "(declare-sort s_Person 0)",
         "(declare-sort s_Entity 0)",
@@ -193,7 +192,6 @@ def test_script_with_sorts_functions_and_a_model() -> None:
         "(assert (forall ((v_x.s_Person s_Person)) (p_likes v_x.s_Person f_rome)))",
         "(assert (not p_rains))",
         "(check-sat)",
-        "(get-model)",
     ]
 
 
