@@ -13,15 +13,13 @@ from dataclasses import dataclass
 class ProofR1Error(Exception):
     """Root of every exception that this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        kind = type(self)
+        return kind.__new__, (kind, *self.args), vars(self)  # not by __init__: args is the message alone
+
 
 def require_type(value: object, kind: type, name: str, hint: str) -> None:
-    """Check an argument of a public function.
-
-    Args:
-        value: the argument.
-        kind: the type that it must have.
-        name: of the argument.
-        hint: how to get a value of that type.
+    """Check the argument ``name`` of a public function; the hint says how to get a value of that type.
 
     Raises:
         TypeError: it has another type.
@@ -31,10 +29,7 @@ def require_type(value: object, kind: type, name: str, hint: str) -> None:
 
 
 def require_equal_lengths(**arguments: Sized) -> None:
-    """Check that arguments of a public function have one entry each for every item.
-
-    Args:
-        arguments: by name.
+    """Check that arguments of a public function, given by name, have one entry each for every item.
 
     Raises:
         ValueError: their lengths differ.
@@ -72,9 +67,6 @@ class ParseError(ProofR1Error):
         self.expected = expected
         super().__init__(self._message())
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_parse_error, (self.text, self.location.offset, self.problem, self.expected))
-
     @property
     def summary(self) -> str:
         """The error in one line, without the caret picture."""
@@ -91,10 +83,6 @@ class ParseError(ProofR1Error):
         return f"{self.summary}\n  {shown}\n  {' ' * (self.location.offset - left)}^"
 
 
-def _rebuild_parse_error(text: str, offset: int, problem: str, expected: tuple[str, ...]) -> ParseError:
-    return ParseError(text, offset, problem, expected=expected)
-
-
 class SignatureError(ProofR1Error):
     """A predicate, or a function or constant, used in two ways (two arities or two sorts)."""
 
@@ -104,9 +92,6 @@ class SignatureError(ProofR1Error):
         self.second = second
         super().__init__(f"{name!r} is used as {first} and as {second}")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SignatureError, (self.name, self.first, self.second))
-
 
 class EnglishError(ProofR1Error):
     """A formula that no sentence of the templated English expresses."""
@@ -115,9 +100,6 @@ class EnglishError(ProofR1Error):
         self.formula = formula
         self.problem = problem
         super().__init__(f"no sentence expresses {formula}: {problem}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (EnglishError, (self.formula, self.problem))
 
 
 class StructureError(ProofR1Error):
@@ -131,9 +113,6 @@ class SolverError(ProofR1Error):
         self.solver = solver
         self.problem = problem
         super().__init__(f"solver {solver}: {problem}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SolverError, (self.solver, self.problem))
 
 
 class CatalogueError(ProofR1Error):
@@ -149,13 +128,6 @@ class DataError(ProofR1Error):
         self.line = line
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_data_error, (self.path, self.problem, self.line))
-
-
-def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
-    return DataError(path, problem, line=line)
-
 
 class ProofError(ProofR1Error):
     """A proof term that does not prove its claim."""
@@ -169,6 +141,3 @@ class ServiceError(ProofR1Error):
         self.status = status
         self.problem = problem
         super().__init__(f"service {url}: {problem}{f' (status {status})' if status else ''}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ServiceError, (self.url, self.status, self.problem))

@@ -13,7 +13,6 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeAlias
 
 from proof_r1_formal import Problem, Settings, TraceReport, Verifier
@@ -62,9 +61,7 @@ class Workers:
         self._pool = self._open.enter_context(opening)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._open.close()
 
     def verify(

@@ -221,7 +221,7 @@ class RefusalError(ProofR1Error):
 
     def __init__(self, status: int, code: Code, message: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.code, self.message, self.headers = status, code, message, headers
-        super().__init__(status, code, message, headers)  # so that it can be pickled
+        super().__init__(message)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
