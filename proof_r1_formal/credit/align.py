@@ -54,15 +54,14 @@ def whole(tokens: int, actions: int) -> Alignment:
     return Alignment((0,) * tokens, (tokens, *[0] * (actions - 1)))
 
 
-def align(completion: TokenText, spans: Sequence[tuple[int, int]], *, limit: int | None = None) -> Alignment:
+def align(completion: TokenText, spans: Sequence[tuple[int, int]]) -> Alignment:
     """Find the tokens of each action.
 
     Args:
         completion: its text contains the spans.
         spans: character offsets [start, end) of each action, in order; they do not overlap.
-        limit: number of trained tokens, all if None; an action without one of them is unmapped.
     """
-    ends = completion.ends[:limit]
+    ends = completion.ends
     owners = [NOBODY] * len(ends)
     most = [0] * len(ends)
     for action, (first, last) in enumerate(spans):

@@ -52,12 +52,7 @@ def stem(path: Path) -> str:
     >>> [stem(Path(name)) for name in ("a/dev.jsonl", "dev.jsonl.gz", "dev.json.zst", "-")]
     ['dev', 'dev', 'dev', 'stdin']
     """
-    return "stdin" if path == STANDARD_STREAM else Path(uncompressed_name(path)).stem
-
-
-def uncompressed_name(path: Path) -> str:
-    """The name of a file without an ending for its compression."""
-    return path.name.removesuffix(".gz").removesuffix(".zst")
+    return "stdin" if path == STANDARD_STREAM else Path(path.name.removesuffix(".gz").removesuffix(".zst")).stem
 
 
 class _Decompressor(Protocol):
