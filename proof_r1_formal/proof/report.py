@@ -126,7 +126,7 @@ class _Report(msgspec.Struct, frozen=True, gc=False):
     def _repr_html_(self) -> str:
         from proof_r1_formal.data.display import html
 
-        return html(self)
+        return html(self)  # type: ignore[arg-type]  # both have __rich__
 
 
 class StepReport(_Report, frozen=True, gc=False):
