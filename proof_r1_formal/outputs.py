@@ -201,11 +201,9 @@ class LineFile:
 
 
 def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
-    """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count.
+    """How many whole lines a file starts with, and how many bytes they take; a file that is not there has none.
 
-    Args:
-        path: of the file; one that is not there has none.
-        read: is given each line; one that it cannot decode, and all after it, do not count.
+    A line that is cut short, or that ``read`` cannot decode, does not count, nor do all after it.
     """
     done = size = 0
     if path.exists():
@@ -232,15 +230,8 @@ _LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 def _lock(file: Path, path: Path) -> BinaryIO:
     """A file, made if need be, that other runs cannot lock until it is closed, or this process and its forks end.
 
-    Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file.
-
-    Args:
-        file: to be opened.
-        path: of the output, for the error.
-
-    Raises:
-        DataError: another run has locked the file.
-        OSError: it cannot be opened.
+    Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file. If
+    another run has locked it, the error names the output at ``path``.
     """
     while True:
         opened = file.open("a+b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,11 +52,7 @@ class DataArguments:
 def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
     """The problems that the method can learn from, and lines on what was left out and on lengths.
 
-    Args:
-        files: of problems.
-        arguments: which prompt, and how long.
-        rules: name of the catalogue in the prompt.
-        tokenizer: of the model.
+    ``rules`` is the name of the catalogue in the prompt.
 
     Raises:
         ProofR1Error: a file cannot be read, no problem is left, or, if ``strict``, a problem cannot be used.
@@ -71,8 +67,7 @@ def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tok
         else:
             kept.append(problem)
     rows = problems_dataset(kept, rules=cast(RuleSystem, rules), prompt=_prompt(arguments)) if kept else []
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("problems", rows, lengths, arguments, left_out)
+    return _fitting("problems", rows, tokenizer, arguments, left_out)
 
 
 def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
@@ -81,8 +76,7 @@ def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules:
     problems = list(_read(files, arguments.strict, left_out))
     left_out["without a reference proof"] += sum([not problem.proofs for problem in problems])
     rows = demonstrations_dataset(problems, rules=cast(RuleSystem, rules), prompt=_prompt(arguments))
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("demonstrations", rows, lengths, arguments, left_out)
+    return _fitting("demonstrations", rows, tokenizer, arguments, left_out)
 
 
 def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterator[Problem]:
@@ -104,7 +98,8 @@ def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterato
         yield from found.values()
 
 
-def _fitting(what: str, rows: Any, lengths: Sequence[int], arguments: DataArguments, left_out: Counter[str]) -> Rows:
+def _fitting(what: str, rows: Any, tokenizer: Any, arguments: DataArguments, left_out: Counter[str]) -> Rows:
+    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
     limit = arguments.max_prompt_tokens
     fitting = [number for number, length in enumerate(lengths) if limit is None or length <= limit]
     left_out[f"the prompt is longer than {limit} tokens"] += len(lengths) - len(fitting)

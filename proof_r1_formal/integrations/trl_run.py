@@ -73,7 +73,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         raise DataError(str(file), str(error)) from error
     if not isinstance(given, dict):
         raise DataError(str(file), "it must be a mapping from fields to values")
-    kind = WarmUpConfig if SFT in (given.get("method"), *_after("--method", changes)) else ProofConfig
+    methods = [given.get("method"), *[value for name, value in pairwise(changes) if name == "--method"]]
+    kind = WarmUpConfig if SFT in methods else ProofConfig
     try:
         parser = TrlParser((DataArguments, kind, ModelConfig))
         arguments, settings, model = parser.parse_args_and_config(["--config", str(file), *changes])
@@ -90,10 +91,6 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         return Run(arguments, settings, model, tokenizer, train, None, lines)
     evaluation, more = prepare(arguments.evaluation, arguments, rules=settings.rules, tokenizer=tokenizer)
     return Run(arguments, settings, model, tokenizer, train, evaluation, (*lines, *more))
-
-
-def _after(flag: str, changes: Sequence[str]) -> list[str]:
-    return [value for name, value in pairwise(changes) if name == flag]
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
-    """The rows of a proof.
+    """The rows of a proof that the checker accepts, from the premises of its order, each with its name.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> from proof_r1_formal.kernel.syntax import App
@@ -78,10 +78,6 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
     2 cat(tom) -- h2
     3 cat(tom) → shy(tom) -- ∀ elimination, tom 1
     4 shy(tom) -- → elimination 3 2
-
-    Args:
-        proof: as the checker accepts it.
-        premises: name and formula of each, in the proof's order.
 
     Raises:
         ProofError: a proof is not one of the calculus.
@@ -167,17 +163,14 @@ class _Writer:
             self._known = [shown[place] for place in places]
             self.constants = {}
             self.block(proof)
-            if concluded is not None:
-                self._conclude(*concluded)
+            if concluded is not None:  # the last row is written in the words of the step
+                id_, formula = concluded
+                last = self.rows[-1]
+                if self._known[-1][0] == FALSUM != signed(formula):  # a contradiction shows anything
+                    self.add(signed(formula), f"{id_}: ⊥ elimination", (len(self._known) - 1,), text=show(formula))
+                else:
+                    self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
             shown.append(self._known[-1])
-
-    def _conclude(self, id_: str, formula: Formula) -> None:
-        """Write the last row in the words of a step; a contradiction shows anything."""
-        says, last = self._known[-1][0], self.rows[-1]
-        if says == FALSUM != signed(formula):
-            self.add(signed(formula), f"{id_}: ⊥ elimination", (len(self._known) - 1,), text=show(formula))
-        else:
-            self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
 
     def block(self, lines: Block) -> None:
         """The rows of lines."""

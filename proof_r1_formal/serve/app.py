@@ -80,12 +80,7 @@ class Access:
 
 
 def build(pool: Pool, access: Access) -> Starlette:
-    """The application. It starts and closes the pool.
-
-    Args:
-        pool: does the jobs.
-        access: access rules and limits.
-    """
+    """The application. It starts and closes the pool, which does the jobs."""
     service = _Service(pool, access)
 
     @asynccontextmanager
@@ -152,7 +147,10 @@ class _Service:
         """Read a request, and reply."""
         self.check(request)
         async with self._bodies.read(request) as content:
-            options = to_message(_parameters(request), exchange.options)
+            given = request.query_params.multi_items()
+            if len(dict(given)) < len(given):
+                raise RefusalError(400, "bad_request", "a query parameter occurs twice")
+            options = to_message(dict(given), exchange.options)
             body = await exchange.answer(read_message(content, exchange.request), options)
         return Response(body, media_type="application/json")
 
@@ -229,13 +227,6 @@ class _Service:
         done = [asyncio.wrap_future(self._pool.submit(desk.do, job)) for job in jobs]
         outcomes = await asyncio.gather(*done, return_exceptions=True)
         return [_refusal(outcome) if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
-
-
-def _parameters(request: Request) -> dict[str, str]:
-    given = request.query_params.multi_items()
-    if len(dict(given)) < len(given):
-        raise RefusalError(400, "bad_request", "a query parameter occurs twice")
-    return dict(given)
 
 
 def _completion(query: str, prompt: str) -> str:

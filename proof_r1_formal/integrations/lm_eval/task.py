@@ -14,8 +14,8 @@ from proof_r1_formal.evaluation.estimates import quotient
 from proof_r1_formal.evaluation.measures import Measure, Part
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, problems_dataset
-from proof_r1_formal.integrations.evaluations import problem_of, require_one_of, shared_verifier, usable_problems
-from proof_r1_formal.integrations.scoring import Row
+from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
+from proof_r1_formal.integrations.scoring import Row, problem_of
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 if TYPE_CHECKING:
