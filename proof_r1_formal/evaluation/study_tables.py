@@ -47,9 +47,7 @@ _T = TypeVar("_T")
 def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table, ...]:
     """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system.
 
-    Args:
-        results: of every system on every data set.
-        resamples: of the paired tests of rates.
+    ``resamples`` is for the paired tests of rates.
     """
     datasets = list(dict.fromkeys(key.dataset for key in results))
     tables = []
@@ -232,18 +230,10 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
     if others:
         rows.append(row("(others)", "", others, ()))
     rows.append(row("(none)", "", diagnosis.flawless, ()))
-    return Table(
-        "First errors",
-        (
-            Column("error", Style.TEXT),
-            Column("declared rule", Style.TEXT),
-            Column("outputs", Style.COUNT),
-            Column("share (%)", Style.PERCENT),
-            Column("for example", Style.TEXT),
-            Column("its step", Style.TEXT, detail=True),
-        ),
-        tuple(rows),
-    )
+    names = [Column(name, Style.TEXT) for name in ("error", "declared rule", "for example")]
+    counts = (Column("outputs", Style.COUNT), Column("share (%)", Style.PERCENT))
+    heads = (*names[:2], *counts, names[2], Column("its step", Style.TEXT, detail=True))
+    return Table("First errors", heads, tuple(rows))
 
 
 def _remedies(diagnosis: Diagnosis) -> Table:
