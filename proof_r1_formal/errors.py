@@ -61,10 +61,8 @@ class ParseError(ProofR1Error):
     _CONTEXT = 60  # characters of the line that are shown on each side of the caret
 
     def __init__(self, text: str, offset: int, problem: str, *, expected: tuple[str, ...] = ()) -> None:
-        self.text = text
-        self.problem = problem
+        self.text, self.problem, self.expected = text, problem, expected
         self.location = Location.of(text, offset)
-        self.expected = expected
         super().__init__(self._message())
 
     @property
@@ -87,9 +85,7 @@ class SignatureError(ProofR1Error):
     """A predicate, or a function or constant, used in two ways (two arities or two sorts)."""
 
     def __init__(self, name: str, first: str, second: str) -> None:
-        self.name = name
-        self.first = first
-        self.second = second
+        self.name, self.first, self.second = name, first, second
         super().__init__(f"{name!r} is used as {first} and as {second}")
 
 
@@ -97,8 +93,7 @@ class EnglishError(ProofR1Error):
     """A formula that no sentence of the templated English expresses."""
 
     def __init__(self, formula: str, problem: str) -> None:
-        self.formula = formula
-        self.problem = problem
+        self.formula, self.problem = formula, problem
         super().__init__(f"no sentence expresses {formula}: {problem}")
 
 
@@ -110,8 +105,7 @@ class SolverError(ProofR1Error):
     """A solver that is missing, rejects its input or breaks its protocol (never an undecided query)."""
 
     def __init__(self, solver: str, problem: str) -> None:
-        self.solver = solver
-        self.problem = problem
+        self.solver, self.problem = solver, problem
         super().__init__(f"solver {solver}: {problem}")
 
 
@@ -123,9 +117,7 @@ class DataError(ProofR1Error):
     """An invalid file: the path, the line if known, the reason."""
 
     def __init__(self, path: str, problem: str, *, line: int | None = None) -> None:
-        self.path = path
-        self.problem = problem
-        self.line = line
+        self.path, self.problem, self.line = path, problem, line
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
 
 
@@ -137,7 +129,5 @@ class ServiceError(ProofR1Error):
     """A service that does not answer, or that reports an error: its address, the HTTP status (or 0), the reason."""
 
     def __init__(self, url: str, status: int, problem: str) -> None:
-        self.url = url
-        self.status = status
-        self.problem = problem
+        self.url, self.status, self.problem = url, status, problem
         super().__init__(f"service {url}: {problem}{f' (status {status})' if status else ''}")

@@ -30,11 +30,7 @@ STANDARD_STREAM = Path("-")
 
 
 def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:
-    """Refuse an output that cannot be written, or that would overwrite an input; changes nothing.
-
-    Args:
-        path: where the output goes.
-        inputs: files that the output is made from, by whatever link or name.
+    """Refuse an output that cannot be written, or that is an input, by whatever link or name; changes nothing.
 
     Raises:
         DataError: see above.

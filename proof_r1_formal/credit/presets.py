@@ -61,11 +61,9 @@ class Group:
     closure: bool = True
 
     def terms(self, weight: float, *, text: bool) -> list[list[float]]:
-        """w λ_v A^v of each action of each rollout.
+        """w λ_v A^v of each action of each rollout, for the weight w.
 
-        Args:
-            weight: w.
-            text: whether a rollout without actions has one term, that of an action with signal 0 and without a rule.
+        With ``text`` a rollout without actions has one term, that of an action with signal 0 and without a rule.
         """
         if not self.verification:
             return [[0.0] * len(flags) for flags in self.mapped]

@@ -39,12 +39,7 @@ class Checked:
 
 
 class Workers:
-    """Processes that verify. Use it in a ``with`` statement, as often as needed.
-
-    Args:
-        settings: how to verify.
-        count: number of processes.
-        timeout: seconds for one completion.
+    """Processes that verify, with a timeout in seconds per completion. Use it in a ``with`` statement, more than once.
 
     Raises:
         ProofR1Error: the settings are unusable.

@@ -76,9 +76,7 @@ class BadJsonError(Exception):
 def read_records(data: bytes, name: str) -> list[Record | Broken]:
     """The records of a JSON array, of one JSON object, of one JSON value per line, or of a CSV table with a header.
 
-    Args:
-        data: the content of a file.
-        name: of the file, for errors.
+    Errors have the name of the file.
 
     Raises:
         DataError: the data are empty, in none of these forms or not in UTF-8, or hold no object.

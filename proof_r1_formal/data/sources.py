@@ -66,13 +66,7 @@ class _Decompressor(Protocol):
 
 
 class _Expanded(io.RawIOBase):
-    """The plain bytes of compressed data, which may consist of several parts.
-
-    Args:
-        file: closed with this stream.
-        start: makes the decompressor of one part.
-        damaged: what a decompressor raises for damaged data.
-    """
+    """The plain bytes of compressed data, which may consist of several parts, each with a decompressor of its own."""
 
     def __init__(self, file: BinaryIO, start: Callable[[], _Decompressor], damaged: type[Exception]) -> None:
         self._file = file

@@ -150,7 +150,7 @@ class Evaluation:
         return {sample: one.row for outputs in self._outputs.values() for sample, one in outputs.items()}
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
-        """The metrics of the reports so far; ``resamples``: of the problems, for intervals by bootstrap, or 0."""
+        """The metrics of the reports so far, with bootstrap intervals if ``resamples``, of the problems, is not 0."""
         everything = {sample: one for outputs in self._outputs.values() for sample, one in outputs.items()}
         samples = max(Counter(problem_id for problem_id, _ in everything).values(), default=0)
         # A rule is looked up for schema-valid steps only: the names that others declare can be anything.

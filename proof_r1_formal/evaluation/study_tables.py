@@ -215,8 +215,16 @@ def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
     if diagnosis.first_errors:
         yield _first_errors(diagnosis)
     if diagnosis.confusion:
-        yield _remedies(diagnosis)
-        yield _confusion(diagnosis)
+        counts = diagnosis.remedies
+        known = {remedy for _, remedy in counts}
+        shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
+        reasons = sorted({reason for reason, _ in counts})
+        rows = {reason.value: [counts[reason, remedy] for remedy in shown] for reason in reasons}
+        yield count_table("Entailed under a wrong rule: what would have passed", "reason", shown, rows)
+        declared, actual = confusion_axes(diagnosis)
+        rows = {row: [diagnosis.confusion[row, name] for name in actual] for row in declared}
+        title = "Entailed under a wrong rule: declared and actual rule"
+        yield count_table(title, "declared", [name or NO_RULE for name in actual], rows)
 
 
 def _first_errors(diagnosis: Diagnosis) -> Table:
@@ -234,21 +242,6 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
     counts = (Column("outputs", Style.COUNT), Column("share (%)", Style.PERCENT))
     heads = (*names[:2], *counts, names[2], Column("its step", Style.TEXT, detail=True))
     return Table("First errors", heads, tuple(rows))
-
-
-def _remedies(diagnosis: Diagnosis) -> Table:
-    counts = diagnosis.remedies
-    known = {remedy for _, remedy in counts}
-    shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
-    rows = {reason.value: [counts[reason, remedy] for remedy in shown] for reason in sorted({of for of, _ in counts})}
-    return count_table("Entailed under a wrong rule: what would have passed", "reason", shown, rows)
-
-
-def _confusion(diagnosis: Diagnosis) -> Table:
-    declared, actual = confusion_axes(diagnosis)
-    rows = {row: [diagnosis.confusion[row, name] for name in actual] for row in declared}
-    title = "Entailed under a wrong rule: declared and actual rule"
-    return count_table(title, "declared", [name or NO_RULE for name in actual], rows)
 
 
 NO_RULE = "(no single rule)"

@@ -165,9 +165,6 @@ def verifier(rules: RuleSystem = "train") -> Scorer:
 
     A value is NaN, so that Inspect leaves it out of metrics and counts it as unscored, where the problem is in no score
     of ``evaluation.metrics``.
-
-    Args:
-        rules: name of the rule catalogue.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -207,11 +204,7 @@ def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -
 
 
 def completions(log: Path | str) -> Iterator[Completion]:
-    """The answers of a log, in its order, each with what it cost. A warning names each sample without an answer.
-
-    Args:
-        log: a file that an evaluation with :func:`proof` wrote, complete or not.
-    """
+    """The answers of a log, whole or not, in its order, each with its cost. A warning names samples without an answer."""
     for sample in read_eval_log_samples(log, all_samples_required=False, exclude_fields={"events", "store"}):
         number = sample.epoch - 1
         if sample.error is not None:

@@ -149,12 +149,9 @@ SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED,
 def evaluation_scores(
     problems: Mapping[str, Problem], reports: Iterable[TraceReport], *, prefix: str = "eval"
 ) -> dict[str, float]:
-    """The scores of an evaluation by the names of a trainer's log.
+    """The scores of an evaluation by the names of a trainer's log, which have the prefix.
 
-    Args:
-        problems: by id.
-        reports: on the completions, whose samples are numbered here, problem by problem.
-        prefix: of the names.
+    The samples of the reports are numbered here, problem by problem.
     """
     samples: Counter[str] = Counter()
     numbered = []

@@ -57,11 +57,7 @@ class Run:
 
 
 def read_run(file: Path, changes: Sequence[str]) -> Run:
-    """Read the file and the data.
-
-    Args:
-        file: the configuration.
-        changes: ``--field value`` pairs, which replace fields of the file.
+    """Read the file, with changes to its fields as ``--field value``, and the data.
 
     Raises:
         ProofR1Error: a field, method, preset or catalogue is unknown or has a wrong value, the model's folder has no

@@ -119,25 +119,15 @@ def _rows(premises: Sequence[tuple[str, Formula]], parts: Sequence[_Part]) -> tu
 
 
 class _Writer:
-    """The rows so far, and what holds at the current place.
-
-    Args:
-        taken: names that constants of the package's own do not get.
-
-    Attributes:
-        rows: so far.
-        constants: the names of the package's own constants in this proof.
-        own: the names of its own constants in all proofs.
-        met: the names of others.
-    """
+    """The rows so far, and what holds at the current place."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.rows: list[Row] = []
-        self.constants: dict[str, str] = {}
-        self.own: set[str] = set()
-        self.met: set[str] = set()
+        self.constants: dict[str, str] = {}  # the names of the package's own constants in this proof
+        self.own: set[str] = set()  # those in all proofs
+        self.met: set[str] = set()  # the names of other constants
         self._known: list[tuple[Signed, int]] = []  # what each line says, and the number that it is shown under
-        self._taken = set(taken)
+        self._taken = set(taken)  # names that the package's own constants do not get
         self._numbers = count(1)
         self._depth = 0
 

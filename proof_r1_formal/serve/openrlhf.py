@@ -9,12 +9,7 @@ from proof_r1_formal.proof.rewards import Scored
 
 
 def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:
-    """Rewards in the shape that OpenRLHF reads: numbers per rollout.
-
-    Args:
-        scored: what each earns.
-        logs: more numbers for OpenRLHF's log, by name.
-    """
+    """Rewards in the shape that OpenRLHF reads: numbers per rollout, with more numbers for its log, by name."""
     rewards = [one.reward for one in scored]
     known = {name: [float(getattr(one, name)) for one in scored] for name in ("parsed", "right", "verified")}
     return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}

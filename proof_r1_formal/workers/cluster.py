@@ -77,11 +77,7 @@ class _ClusterWorker:
 
 @contextmanager
 def cluster(count: int, address: str | None) -> Iterator[Backend]:
-    """The backend of a Ray cluster, which is left at the end if it was joined here.
-
-    Args:
-        count: number of workers, each with a CPU of its own.
-        address: of the cluster.
+    """The backend of a Ray cluster, for workers that have a CPU each; it is left at the end if it was joined here.
 
     Raises:
         ProofR1Error: Ray is not installed, or there is no cluster at the address.

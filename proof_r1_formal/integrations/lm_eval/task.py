@@ -66,12 +66,7 @@ def _texts_of(prompt: str | Sequence[Mapping[str, str]]) -> Row:
 
 
 def process_results(doc: Mapping[str, str], results: Sequence[Sequence[str]]) -> dict[str, float | Part]:
-    """The contribution of the answers to a problem to each metric.
-
-    Args:
-        doc: a row of :func:`dataset`.
-        results: in its only item the answers.
-    """
+    """The contribution of the answers to a problem, the only item of ``results``, to each metric."""
     [answers] = results
     answers = [answers] if isinstance(answers, str) else answers  # after a filter that leaves one
     problem, verify = problem_of(doc["problem"]), shared_verifier(cast(RuleSystem, doc["rules"])).verify
