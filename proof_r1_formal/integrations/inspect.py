@@ -204,7 +204,7 @@ def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -
 
 
 def completions(log: Path | str) -> Iterator[Completion]:
-    """The answers of a log, whole or not, in its order, each with its cost. A warning names samples without an answer."""
+    """The answers of a log, whole or not, in its order, each with its cost; warns of samples without an answer."""
     for sample in read_eval_log_samples(log, all_samples_required=False, exclude_fields={"events", "store"}):
         number = sample.epoch - 1
         if sample.error is not None:

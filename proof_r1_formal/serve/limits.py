@@ -82,7 +82,7 @@ def check_token(request: Request, token: str) -> None:
 
 
 class Bodies:
-    """The bodies of all requests that are being read or answered, each of ``most`` bytes and ``read_timeout`` seconds."""
+    """The bodies of all requests that are being read or answered, each of ``most`` bytes and ``read_timeout`` s."""
 
     def __init__(self, most: int, read_timeout: float) -> None:
         self._most, self._read_timeout = most, read_timeout
