@@ -219,12 +219,8 @@ class ProofTrainer(GRPOTrainer):
         **options: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
         if not self.args.share_prompts:
-            found: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None] = (
-                super()._get_per_token_logps_and_entropies(
-                    model, input_ids, attention_mask, logits_to_keep, batch_size, **options
-                )
-            )
-            return found
+            passed_on = (model, input_ids, attention_mask, logits_to_keep, batch_size)
+            return super()._get_per_token_logps_and_entropies(*passed_on, **options)  # type: ignore[no-any-return]
         given = {name for name, value in options.items() if value is not None and value is not False}
         if used := sorted(given - {"compute_entropy"}):
             raise ProofR1Error(f"share_prompts is for plain text models, and TRL asks for {used[0]}")

@@ -149,15 +149,14 @@ def train(run: Run) -> Path:
 
 
 def _trainer(run: Run) -> Any:
-    options: dict[str, Any] = {
-        "train_dataset": run.train,
-        "eval_dataset": run.evaluation,
-        "processing_class": run.tokenizer,
-        "peft_config": get_peft_config(run.model),
-    }
-    name = run.model.model_name_or_path
     loading = {"dtype": run.model.dtype, "attn_implementation": run.model.attn_implementation}
     run.settings.model_init_kwargs = loading | (run.settings.model_init_kwargs or {})
-    if isinstance(run.settings, ProofConfig):
-        return ProofTrainer(name, args=run.settings, **options)
-    return SFTTrainer(name, args=run.settings, **options)
+    kind: Any = ProofTrainer if isinstance(run.settings, ProofConfig) else SFTTrainer
+    return kind(
+        run.model.model_name_or_path,
+        args=run.settings,
+        train_dataset=run.train,
+        eval_dataset=run.evaluation,
+        processing_class=run.tokenizer,
+        peft_config=get_peft_config(run.model),
+    )

@@ -90,9 +90,7 @@ def derivation(
 ) -> tuple[Row, ...]:
     """The rows of an answer; the reason for what a step concludes begins with the step's id.
 
-    Args:
-        premises: by id.
-        steps: of each its id, what it depends on, its conclusion, and the proof from them.
+    Of each step: its id, what it depends on, its conclusion, and the proof from them.
 
     Raises:
         ProofError: a proof is not one of the calculus.
