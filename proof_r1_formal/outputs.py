@@ -219,8 +219,7 @@ def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]
 # -- one run at a time ------------------------------------------------------------------------------------------------
 
 
-_LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
-"""The errors of file systems that lock no files."""
+_LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # of file systems that lock no files
 
 
 def _lock(file: Path, path: Path) -> BinaryIO:

@@ -201,10 +201,8 @@ class Rejected:
     reasons: tuple[str, ...]
 
 
-_NAMED = 10
-"""Number of rejected records that messages name."""
-_LONGEST_ID = 100
-"""Number of characters of an id that messages show."""
+_NAMED = 10  # rejected records that messages name
+_LONGEST_ID = 100  # characters of an id that messages show
 
 
 def shown_id(id_: str) -> str:

@@ -63,8 +63,7 @@ def to_rich(table: Table, *, wide: bool = False) -> TerminalTable:
     return TerminalTable(table if wide else _narrow(table), wide)
 
 
-_GAP = 2
-"""Blanks between columns; and there is one at the left edge, and two at the right."""
+_GAP = 2  # blanks between columns; and there is one at the left edge, and two at the right
 
 
 def _parts(least: Sequence[int], keys: int, width: int) -> list[list[int]]:
@@ -89,8 +88,7 @@ def _widths(least: Sequence[int], whole: Sequence[int], width: int) -> list[int]
     return widths
 
 
-_WORD = 21
-"""Characters of a name, such as that of a rule, that are shown on one line."""
+_WORD = 21  # characters of a name, such as that of a rule, that are shown on one line
 
 
 def _break_names(text: str) -> str:
@@ -98,8 +96,7 @@ def _break_names(text: str) -> str:
     return re.sub(rf"(?=\S{{{_WORD + 1}}})(\S{{1,{_WORD - 1}}}[_-])", r"\1\n", text)
 
 
-_MANY = 8
-"""A table of more columns is shown without columns of zeros."""
+_MANY = 8  # a table of more columns is shown without columns of zeros
 
 
 def _narrow(table: Table) -> Table:

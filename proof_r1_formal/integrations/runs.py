@@ -99,7 +99,7 @@ def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterato
 
 
 def _fitting(what: str, rows: Any, tokenizer: Any, arguments: DataArguments, left_out: Counter[str]) -> Rows:
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
+    lengths = [_length(tokenizer, row["prompt"]) for row in rows]
     limit = arguments.max_prompt_tokens
     fitting = [number for number, length in enumerate(lengths) if limit is None or length <= limit]
     left_out[f"the prompt is longer than {limit} tokens"] += len(lengths) - len(fitting)
@@ -116,14 +116,12 @@ def _prompt(arguments: DataArguments) -> PromptName:
     return cast("PromptName", arguments.prompt)
 
 
-def _ids(tokenizer: Any, prompt: Any) -> list[int]:
+def _length(tokenizer: Any, prompt: Any) -> int:
     if isinstance(prompt, str):
-        ids: list[int] = tokenizer(prompt)["input_ids"]
-        return ids
+        return len(tokenizer(prompt)["input_ids"])
     if tokenizer.chat_template is None:
         raise ProofR1Error("the tokenizer has no chat template: use prompt: question or prompt: short")
-    chat: list[int] = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False)
-    return chat
+    return len(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False))
 
 
 def load_tokenizer(model: str) -> Any:

@@ -43,8 +43,7 @@ from proof_r1_formal.rules.theorems import instance_proof
 
 CHUNK = 512
 """How many certificates a kernel is given at a time."""
-_BINDING = "␣goal"
-"""Id of the step from the last conclusion to the option's formula, where they are written differently."""
+_BINDING = "␣goal"  # id of the step from the last conclusion to the option's formula, if written differently
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,7 @@ from proof_r1_formal.kernel.term import (
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate, rename, rename_term
 from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term
 
-_OWN = "␣"
-"""The beginning of the names that the package makes."""
+_OWN = "␣"  # the beginning of the names that the package makes
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):

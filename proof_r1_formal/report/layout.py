@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from proof_r1_formal.report.fitch import Row
 
-_WIDTH = 80
-"""The column where reasons begin at the latest, but for longer formulas."""
+_WIDTH = 80  # the column where reasons begin at the latest, but for longer formulas
 
 _SYMBOLS = {
     "⊤": r"\top", "⊥": r"\bot", "¬": r"\lnot", "∧": r"\land", "∨": r"\lor", "⊕": r"\oplus", "→": r"\to",

@@ -47,8 +47,7 @@ CHUNK = 50
 CERTIFICATES = 200
 """Default number of certificates: one is many times as long as its trace."""
 
-_INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
-"""Where the data belongs: before the program, and behind it."""
+_INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"  # where the data belongs: before the program, and after it
 _LEVELS = {UNSUPPORTED: 1, UNRULED: 2, VERIFIED: 3}
 
 

@@ -182,10 +182,12 @@ class _Service:
         if not len(asked.query) == len(asked.prompts) == len(asked.labels):
             raise RefusalError(422, "unusable", "query, prompts and labels differ in length")
         settings: dict[str, Any] = {"rules": options.rules, "reward": options.reward, "most": self._access.max_actions}
-        jobs = [
-            partial(desk.reward, self._record(label), _completion(query, prompt), **settings)
-            for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
-        ]
+        try:
+            texts = list(map(completion_of, asked.query, asked.prompts))
+        except ValueError as error:
+            raise RefusalError(422, "unusable", str(error)) from None
+        records = map(self._record, asked.labels)
+        jobs = [partial(desk.reward, record, text, **settings) for record, text in zip(records, texts, strict=True)]
         outcomes = await self._outcomes(jobs)
         refused = [float(isinstance(outcome, RefusalError)) for outcome in outcomes]
         return msgspec.json.encode(reply([_score(outcome) for outcome in outcomes], refused=refused))
@@ -227,14 +229,6 @@ class _Service:
         done = [asyncio.wrap_future(self._pool.submit(desk.do, job)) for job in jobs]
         outcomes = await asyncio.gather(*done, return_exceptions=True)
         return [_refusal(outcome) if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
-
-
-def _completion(query: str, prompt: str) -> str:
-    """The completion, which follows the prompt."""
-    try:
-        return completion_of(query, prompt)
-    except ValueError as error:
-        raise RefusalError(422, "unusable", str(error)) from None
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------

@@ -15,10 +15,8 @@ def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object
     return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
 
 
-_MARK = 32
-"""Number of characters by which a part of a prompt is recognised."""
-_HEAD = 64
-"""Number of characters that a tokenizer may put before a prompt."""
+_MARK = 32  # characters by which a part of a prompt is recognised
+_HEAD = 64  # characters that a tokenizer may put before a prompt
 
 
 def completion_of(query: str, prompt: str) -> str:
