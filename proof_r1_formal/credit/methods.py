@@ -161,8 +161,10 @@ def credit_batch(
     Raises:
         ProofR1Error: the method does not learn from rollouts.
     """
-    contradictory = [any(one.report.consistency == "inconsistent" for one in group) for group in groups]
-    compared = [[one for one in of if one.verified and not no] for of, no in zip(groups, contradictory, strict=True)]
+    compared: list[list[Rollout]] = []
+    for group in groups:
+        contradictory = any(one.report.consistency == "inconsistent" for one in group)
+        compared.append([] if contradictory else [one for one in group if one.verified])
     match method:
         case Imitation(name):
             raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
