@@ -312,9 +312,9 @@ def count_of(number: int, thing: str, things: str | None = None) -> str:
 
 
 def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
-    """Check the files that a command will write, None if not requested, before it does any work.
+    """Check the files that a command will write, before it does any work; a None is a file that was not asked for.
 
-    None may overwrite an input. If one is standard output, all messages of the command go to standard error.
+    No output may overwrite an input. If one is standard output, all messages of the command go to standard error.
 
     Raises:
         DataError: see :func:`~proof_r1_formal.outputs.check_output`; or two outputs are the same file.

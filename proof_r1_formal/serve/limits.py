@@ -82,7 +82,10 @@ def check_token(request: Request, token: str) -> None:
 
 
 class Bodies:
-    """The bodies of all requests that are being read or answered, each of ``most`` bytes and ``read_timeout`` s."""
+    """The bodies of all requests that are being read or answered.
+
+    Each has at most ``most`` bytes, and has to be there within ``read_timeout`` seconds.
+    """
 
     def __init__(self, most: int, read_timeout: float) -> None:
         self._most, self._read_timeout = most, read_timeout
