@@ -13,15 +13,13 @@ from dataclasses import dataclass
 class ProofR1Error(Exception):
     """Root of every exception that this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        kind = type(self)
+        return kind.__new__, (kind, *self.args), vars(self)  # not by __init__: args is the message alone
+
 
 def require_type(value: object, kind: type, name: str, hint: str) -> None:
-    """Check an argument of a public function.
-
-    Args:
-        value: the argument.
-        kind: the type that it must have.
-        name: of the argument.
-        hint: how to get a value of that type.
+    """Check the argument ``name`` of a public function; the hint says how to get a value of that type.
 
     Raises:
         TypeError: it has another type.
@@ -31,10 +29,7 @@ def require_type(value: object, kind: type, name: str, hint: str) -> None:
 
 
 def require_equal_lengths(**arguments: Sized) -> None:
-    """Check that arguments of a public function have one entry each for every item.
-
-    Args:
-        arguments: by name.
+    """Check that arguments of a public function, given by name, have one entry each for every item.
 
     Raises:
         ValueError: their lengths differ.
@@ -66,14 +61,9 @@ class ParseError(ProofR1Error):
     _CONTEXT = 60  # characters of the line that are shown on each side of the caret
 
     def __init__(self, text: str, offset: int, problem: str, *, expected: tuple[str, ...] = ()) -> None:
-        self.text = text
-        self.problem = problem
+        self.text, self.problem, self.expected = text, problem, expected
         self.location = Location.of(text, offset)
-        self.expected = expected
         super().__init__(self._message())
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_parse_error, (self.text, self.location.offset, self.problem, self.expected))
 
     @property
     def summary(self) -> str:
@@ -91,33 +81,20 @@ class ParseError(ProofR1Error):
         return f"{self.summary}\n  {shown}\n  {' ' * (self.location.offset - left)}^"
 
 
-def _rebuild_parse_error(text: str, offset: int, problem: str, expected: tuple[str, ...]) -> ParseError:
-    return ParseError(text, offset, problem, expected=expected)
-
-
 class SignatureError(ProofR1Error):
     """A predicate, or a function or constant, used in two ways (two arities or two sorts)."""
 
     def __init__(self, name: str, first: str, second: str) -> None:
-        self.name = name
-        self.first = first
-        self.second = second
+        self.name, self.first, self.second = name, first, second
         super().__init__(f"{name!r} is used as {first} and as {second}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SignatureError, (self.name, self.first, self.second))
 
 
 class EnglishError(ProofR1Error):
     """A formula that no sentence of the templated English expresses."""
 
     def __init__(self, formula: str, problem: str) -> None:
-        self.formula = formula
-        self.problem = problem
+        self.formula, self.problem = formula, problem
         super().__init__(f"no sentence expresses {formula}: {problem}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (EnglishError, (self.formula, self.problem))
 
 
 class StructureError(ProofR1Error):
@@ -128,12 +105,8 @@ class SolverError(ProofR1Error):
     """A solver that is missing, rejects its input or breaks its protocol (never an undecided query)."""
 
     def __init__(self, solver: str, problem: str) -> None:
-        self.solver = solver
-        self.problem = problem
+        self.solver, self.problem = solver, problem
         super().__init__(f"solver {solver}: {problem}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SolverError, (self.solver, self.problem))
 
 
 class CatalogueError(ProofR1Error):
@@ -144,17 +117,8 @@ class DataError(ProofR1Error):
     """An invalid file: the path, the line if known, the reason."""
 
     def __init__(self, path: str, problem: str, *, line: int | None = None) -> None:
-        self.path = path
-        self.problem = problem
-        self.line = line
+        self.path, self.problem, self.line = path, problem, line
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_data_error, (self.path, self.problem, self.line))
-
-
-def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
-    return DataError(path, problem, line=line)
 
 
 class ProofError(ProofR1Error):
@@ -165,10 +129,5 @@ class ServiceError(ProofR1Error):
     """A service that does not answer, or that reports an error: its address, the HTTP status (or 0), the reason."""
 
     def __init__(self, url: str, status: int, problem: str) -> None:
-        self.url = url
-        self.status = status
-        self.problem = problem
+        self.url, self.status, self.problem = url, status, problem
         super().__init__(f"service {url}: {problem}{f' (status {status})' if status else ''}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ServiceError, (self.url, self.status, self.problem))

@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import msgspec
@@ -31,11 +30,7 @@ STANDARD_STREAM = Path("-")
 
 
 def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:
-    """Refuse an output that cannot be written, or that would overwrite an input; changes nothing.
-
-    Args:
-        path: where the output goes.
-        inputs: files that the output is made from, by whatever link or name.
+    """Refuse an output that cannot be written, or that is an input, by whatever link or name; changes nothing.
 
     Raises:
         DataError: see above.
@@ -185,9 +180,7 @@ class LineFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         placed = False
         try:
             if kind is None and self._partial is not None and self._target is not None:
@@ -204,11 +197,9 @@ class LineFile:
 
 
 def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
-    """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count.
+    """How many whole lines a file starts with, and how many bytes they take; a file that is not there has none.
 
-    Args:
-        path: of the file; one that is not there has none.
-        read: is given each line; one that it cannot decode, and all after it, do not count.
+    A line that is cut short, or that ``read`` cannot decode, does not count, nor do all after it.
     """
     done = size = 0
     if path.exists():
@@ -228,22 +219,14 @@ def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]
 # -- one run at a time ------------------------------------------------------------------------------------------------
 
 
-_LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
-"""The errors of file systems that lock no files."""
+_LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # of file systems that lock no files
 
 
 def _lock(file: Path, path: Path) -> BinaryIO:
     """A file, made if need be, that other runs cannot lock until it is closed, or this process and its forks end.
 
-    Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file.
-
-    Args:
-        file: to be opened.
-        path: of the output, for the error.
-
-    Raises:
-        DataError: another run has locked the file.
-        OSError: it cannot be opened.
+    Windows and some file systems lock nothing. Worker processes are new programs, which do not inherit the file. If
+    another run has locked it, the error names the output at ``path``.
     """
     while True:
         opened = file.open("a+b")

@@ -136,9 +136,7 @@ def read_problem_file(
 ) -> ProblemSet:
     """The problems of a file; prints a message about each unusable or odd one.
 
-    Args:
-        path, format_, notation: of the file.
-        left_out: counts the unusable ones; None if one problem alone is wanted.
+    ``left_out`` counts the unusable ones; it is None if one problem alone is wanted.
     """
     known = read_problems(path, format=format_, notation=notation)
     for line in known.left_out(path):
@@ -177,9 +175,7 @@ def distinct_completions(
 ) -> Iterator[Completion]:
     """The usable completions of files, file by file; the first of each problem and sample number counts.
 
-    Args:
-        paths, known, left_out: the errors of repeats go to ``left_out``, in one file and in several.
-        repeats: whether they are yielded nevertheless, for a caller that counts them.
+    The errors of repeats, in one file and in several, go to ``left_out``; ``repeats`` yields them nevertheless.
     """
     return _read_first(_distinct(paths, known, left_out, repeats), left_out)
 
@@ -279,23 +275,11 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     if not ERR.is_terminal:
         yield lambda _what, _done, _total: None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as parts
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=ERR, transient=True)
+    kinds = (parts.BarColumn, parts.MofNCompleteColumn, parts.TimeElapsedColumn, parts.TimeRemainingColumn)
+    columns = [parts.TextColumn("{task.description}"), *[kind() for kind in kinds]]
+    progress = parts.Progress(*columns, console=ERR, transient=True)
     tasks: dict[str, TaskID] = {}
 
     def advance(what: str, done: int, total: int) -> None:
@@ -328,13 +312,9 @@ def count_of(number: int, thing: str, things: str | None = None) -> str:
 
 
 def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
-    """Check the files that a command will write, before it does any work.
+    """Check the files that a command will write, before it does any work; a None is a file that was not asked for.
 
-    If one is standard output, all messages of the command go to standard error.
-
-    Args:
-        outputs: None for one that was not requested.
-        inputs: files that no output may overwrite; None for one that was not given.
+    No output may overwrite an input. If one is standard output, all messages of the command go to standard error.
 
     Raises:
         DataError: see :func:`~proof_r1_formal.outputs.check_output`; or two outputs are the same file.

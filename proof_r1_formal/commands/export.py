@@ -125,16 +125,7 @@ def _proofs(
 def _text(
     to: Target, name: str, stem: str, premises: Mapping[str, Formula], goal: Formula, steps: _Steps | None = None
 ) -> str:
-    """The text of a question, or of an answer with its steps.
-
-    Args:
-        to: the format.
-        name: for a comment.
-        stem: the name of the file without the suffix.
-        premises: by id.
-        goal: what they entail, or are asked to.
-        steps: of the answer; None for a question.
-    """
+    """The text of a question, or of an answer with its steps, for the file ``stem``; ``name`` is for a comment."""
     used = premises if steps is None else {i: premises[i] for i in premises if any(i in step[1] for step in steps)}
     query = Query(tuple(used.values()), goal)
     labels = {id_: mangle(id_, "h") for id_ in used}

@@ -33,12 +33,10 @@ def parse(
         fail("--english and --notation exclude each other: sentences have no notation of formulas")
     if english:  # an empty text is one sentence, which is rejected
         read = [Repaired(parse_english(sentence), ()) for sentence in sentences(formula) or ("",)]
+    elif repair:
+        read = [parse_formula(formula, repair=True, notation=notation)]
     else:
-        read = [
-            parse_formula(formula, repair=True, notation=notation)
-            if repair
-            else Repaired(parse_formula(formula, notation=notation), ())
-        ]
+        read = [Repaired(parse_formula(formula, notation=notation), ())]
     for repaired in read:
         _write(repaired, to)
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion, encode
-from proof_r1_formal.data.problem import Problem, ProblemSet, ReferenceStep
+from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
@@ -65,7 +65,7 @@ def prove(
     common.check_outputs(out, json, inputs=(problems,))
     left_out = common.LeftOut(strict)
     found = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
-    known = _choose(problems, found, id)
+    known = found if id is None else {id: common.problem_of(problems, found, id)}
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
         results = _results(known, prover, frozenset())
@@ -85,10 +85,6 @@ def prove(
         common.OUT.print(tally.table())
     tally.finish()
     common.finish(left_out)
-
-
-def _choose(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
-    return known if wanted is None else {wanted: common.problem_of(path, known, wanted)}
 
 
 def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:

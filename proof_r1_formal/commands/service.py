@@ -67,12 +67,10 @@ def serve(
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
-    known = (
-        {}
-        if problems is None
-        else common.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
-    )
-    records = {key: to_json(problem, path=problems or Path()) for key, problem in known.items()}
+    records = {}
+    if problems is not None:
+        known = common.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
+        records = {key: to_json(problem, path=problems) for key, problem in known.items()}
     try:
         with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
             pass

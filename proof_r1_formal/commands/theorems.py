@@ -142,9 +142,7 @@ class _Files:
     """The files of certificates: for Lean, each complete or all in a package; if wanted, a session of Isabelle."""
 
     def __init__(self, folder: Path, style: Style, *, standalone: bool, isabelle: bool) -> None:
-        self._folder = folder
-        self._style = style
-        self._standalone = standalone
+        self._folder, self._style, self._standalone = folder, style, standalone
         self._index: dict[str, str] = {}
         self._theories: dict[str, str] | None = {} if isabelle else None
         if not standalone:

@@ -47,22 +47,14 @@ class Alignment:
 def whole(tokens: int, actions: int) -> Alignment:
     """The alignment in which all tokens belong to the first action: for a total that no action's own token can carry.
 
-    Args:
-        tokens: number of trained tokens.
-        actions: number of actions; at least 1.
+    ``tokens`` and ``actions`` are numbers; there is at least 1 action.
     """
     return Alignment((0,) * tokens, (tokens, *[0] * (actions - 1)))
 
 
-def align(completion: TokenText, spans: Sequence[tuple[int, int]], *, limit: int | None = None) -> Alignment:
-    """Find the tokens of each action.
-
-    Args:
-        completion: its text contains the spans.
-        spans: character offsets [start, end) of each action, in order; they do not overlap.
-        limit: number of trained tokens, all if None; an action without one of them is unmapped.
-    """
-    ends = completion.ends[:limit]
+def align(completion: TokenText, spans: Sequence[tuple[int, int]]) -> Alignment:
+    """Find the tokens of each action, whose spans are character offsets [start, end), in order and without overlap."""
+    ends = completion.ends
     owners = [NOBODY] * len(ends)
     most = [0] * len(ends)
     for action, (first, last) in enumerate(spans):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from threading import Lock
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Protocol, Self, TypeAlias
 
 from proof_r1_formal.credit.methods import METHODS, Imitation, Rollout, credit_batch, divisor, rollout_of
@@ -104,7 +104,13 @@ class CreditAssigner:
         self._settings = settings or CreditSettings(preset=preset or "paper")
         if self._settings.preset not in PRESETS:
             raise ProofR1Error(f"no preset is named {self._settings.preset!r}; there are {', '.join(PRESETS)}")
-        self._pieces = TokenPieces(_json_of(tokenizer))
+        if not isinstance(tokenizer, str | bytes):
+            if not hasattr(tokenizer, "backend_tokenizer"):
+                name = type(tokenizer).__name__
+                advice = "load the fast tokenizer of the model"
+                raise ProofR1Error(f"{name} does not say which bytes its tokens are; {advice}")
+            tokenizer = tokenizer.backend_tokenizer.to_str()
+        self._pieces = TokenPieces(tokenizer)
         self._baselines = Baselines.start(catalogue(rules), self._settings)
         self._verification = Settings(rules=rules, evaluation=False)
         self._opening = Workers(self._verification, count=workers, timeout=timeout) if workers else None
@@ -115,9 +121,7 @@ class CreditAssigner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -151,38 +155,27 @@ class CreditAssigner:
         that counts; it does not stop the others.
         """
         require_equal_lengths(problems=problems, completion_ids=completion_ids)
-        texts = [self._text(ids) for ids in completion_ids]
-        asked = [None if text is None else self._ask(one, text) for one, text in zip(problems, texts, strict=True)]
-        rollouts = []
-        for problem, ids, text, answer in zip(problems, completion_ids, texts, asked, strict=True):
-            if text is None or answer is None:
-                silence = TokenText((b"",) * len(ids))
-                rollouts.append(
-                    rollout_of(nothing(problem, 0, self._verification), silence, self._settings, verified=False)
-                )
-            else:
-                report, verified = answer()
-                rollouts.append(rollout_of(report, text, self._settings, verified=verified))
-        return rollouts
+        asked = list(map(self._ask, problems, completion_ids))
+        return [wait() for wait in asked]
 
-    def _text(self, ids: Sequence[int]) -> TokenText | None:
+    def _ask(self, problem: Problem, ids: Sequence[int]) -> Callable[[], Rollout]:
+        """Begin to verify; the function waits for the report."""
         try:
-            return self._pieces.read(ids)
+            text = self._pieces.read(ids)
         except TokenizerError:
-            return None
-
-    def _ask(self, problem: Problem, text: TokenText) -> Callable[[], tuple[TraceReport, bool]]:
-        """Begin to verify; the function waits for the report, and tells whether it counts."""
+            silence = TokenText((b"",) * len(ids))
+            unread = nothing(problem, 0, self._verification)
+            return lambda: rollout_of(unread, silence, self._settings, verified=False)
         if self._opening is None:
-            return lambda: (self._verifier.verify(problem, text.text), True)
+            return lambda: rollout_of(self._verifier.verify(problem, text.text), text, self._settings)
         with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
         asked = self._workers.verify(problem, text.text)
 
-        def wait() -> tuple[TraceReport, bool]:
+        def wait() -> Rollout:
             checked = asked.result()
-            return checked.report, checked.failure is None
+            return rollout_of(checked.report, text, self._settings, verified=checked.failure is None)
 
         return wait
 
@@ -236,15 +229,6 @@ class CreditAssigner:
         if differing := self._baselines.averages.keys() ^ state.keys():
             raise ProofR1Error(f"the checkpoint was made with other rules; the first that differs is {min(differing)}")
         self._baselines = Baselines(MappingProxyType({rule: float(value) for rule, value in state.items()}))
-
-
-def _json_of(tokenizer: Tokenizer) -> str | bytes:
-    if isinstance(tokenizer, str | bytes):
-        return tokenizer
-    if not hasattr(tokenizer, "backend_tokenizer"):
-        name = type(tokenizer).__name__
-        raise ProofR1Error(f"{name} does not say which bytes its tokens are; load the fast tokenizer of the model")
-    return tokenizer.backend_tokenizer.to_str()
 
 
 def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:

@@ -26,7 +26,7 @@ from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.credit.align import Alignment, align, whole
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, Group
-from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, group_relative, is_flawless, with_uncertain
+from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, group_relative, with_uncertain
 from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
 
 # -- methods ----------------------------------------------------------------------------------------------------------
@@ -68,26 +68,22 @@ class PerAction:
 
 def flawless_reward(report: TraceReport) -> float:
     """1.0 for a right and verified answer whose actions all pass all checks, else 0."""
-    return float(is_flawless(report))
+    right = report.answer_correct is True and report.verified
+    return float(right and all(step.signal == 1.0 for step in report.actions))
 
 
 Method: TypeAlias = Imitation | WholeTrajectory | PerAction
 
-
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        method.name: method
-        for method in (
-            Imitation("sft"),
-            WholeTrajectory("grpo", answer_reward),
-            WholeTrajectory("prosfi", sound_answer_reward),
-            WholeTrajectory("expert_iteration", flawless_reward, relative=False),
-            PerAction("proof_r1"),
-            PerAction("no_verification", verification=False),
-            PerAction("no_closure", closure=False),
-        )
-    }
+_METHODS: tuple[Method, ...] = (
+    Imitation("sft"),
+    WholeTrajectory("grpo", answer_reward),
+    WholeTrajectory("prosfi", sound_answer_reward),
+    WholeTrajectory("expert_iteration", flawless_reward, relative=False),
+    PerAction("proof_r1"),
+    PerAction("no_verification", verification=False),
+    PerAction("no_closure", closure=False),
 )
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})
 """The methods by name."""
 
 
@@ -110,27 +106,15 @@ class Rollout:
 
 
 def rollout_of(
-    report: TraceReport,
-    completion: TokenText,
-    settings: CreditSettings,
-    *,
-    limit: int | None = None,
-    verified: bool = True,
+    report: TraceReport, completion: TokenText, settings: CreditSettings, *, verified: bool = True
 ) -> Rollout:
-    """The rollout of a completion and of the report on its text.
+    """The rollout of a completion and of the report on its text, ``verified`` if it could be verified.
 
-    Some presets give a rollout a total, whatever its text is. If there is no action, or no action has a trained token,
-    all trained tokens carry the total: the end of the text is a token, too.
-
-    Args:
-        report: on ``completion.text``.
-        completion: the tokens.
-        settings: with the name of the preset.
-        limit: number of trained tokens; all if None.
-        verified: whether the completion could be verified.
+    Some presets give a rollout a total, whatever its text is. If there is no action, or no action has a token, all
+    tokens carry the total: the end of the text is a token, too.
     """
     report = with_uncertain(report, settings)
-    alignment = align(completion, [step.span for step in report.actions], limit=limit)
+    alignment = align(completion, [step.span for step in report.actions])
     if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
         alignment = whole(len(alignment.owners), max(1, len(report.actions)))
     return Rollout(report, alignment, verified)
@@ -177,13 +161,21 @@ def credit_batch(
     Raises:
         ProofR1Error: the method does not learn from rollouts.
     """
-    compared = [[] if _contradictory(group) else [one for one in group if one.verified] for group in groups]
-    credited, after = _credit(method, compared, baselines, settings)
-    return GroupCredits(tuple(map(_with_the_others, groups, compared, credited)), after)
-
-
-def _contradictory(group: Sequence[Rollout]) -> bool:
-    return any(rollout.report.consistency == "inconsistent" for rollout in group)
+    compared: list[list[Rollout]] = []
+    for group in groups:
+        contradictory = any(one.report.consistency == "inconsistent" for one in group)
+        compared.append([] if contradictory else [one for one in group if one.verified])
+    match method:
+        case Imitation(name):
+            raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
+        case WholeTrajectory():
+            credited = [_whole(method, group, settings) for group in compared]
+        case PerAction():
+            credited = [_per_action(method, group, baselines, settings) for group in compared]
+            baselines = baselines.after([one.report for group in compared for one in group], settings)
+        case _:
+            assert_never(method)
+    return GroupCredits(tuple(map(_with_the_others, groups, compared, credited)), baselines)
 
 
 def _with_the_others(
@@ -194,53 +186,23 @@ def _with_the_others(
     return tuple([earned.get(id(one)) or TokenCredit((0.0,) * len(one.alignment.owners), 0) for one in group])
 
 
-def _credit(
-    method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
-) -> tuple[tuple[tuple[TokenCredit, ...], ...], Baselines]:
-    match method:
-        case Imitation(name):
-            raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
-        case WholeTrajectory():
-            return tuple([_whole(method, group, settings) for group in groups]), baselines
-        case PerAction():
-            credited = tuple([_per_action(method, group, baselines, settings) for group in groups])
-            reports = [rollout.report for group in groups for rollout in group]
-            return credited, baselines.after(reports, settings)
-    assert_never(method)
-
-
 def divisor(credits_: Iterable[TokenCredit]) -> int:
     """N_B: the divisor of the loss of the mini-batch of these rollouts; at least 1."""
     return max(1, sum([credit.units for credit in credits_]))
 
 
-def _whole(method: WholeTrajectory, group: Sequence[Rollout], settings: CreditSettings) -> tuple[TokenCredit, ...]:
-    rewards = tuple([method.reward(rollout.report) for rollout in group])
+def _whole(method: WholeTrajectory, group: Sequence[Rollout], settings: CreditSettings) -> list[TokenCredit]:
+    rewards = tuple([method.reward(one.report) for one in group])
     earned = group_relative(rewards, settings.epsilon) if method.relative else rewards
-    return tuple(
-        [
-            TokenCredit((advantage,) * len(rollout.alignment.owners), 1)
-            for advantage, rollout in zip(earned, group, strict=True)
-        ]
-    )
+    sizes = [len(one.alignment.owners) for one in group]
+    return [TokenCredit((advantage,) * size, 1) for advantage, size in zip(earned, sizes, strict=True)]
 
 
 def _per_action(
     method: PerAction, group: Sequence[Rollout], baselines: Baselines, settings: CreditSettings
-) -> tuple[TokenCredit, ...]:
-    credited = PRESETS[settings.preset].credit(
-        Group(
-            [rollout.report for rollout in group],
-            [rollout.alignment.mapped for rollout in group],
-            baselines,
-            settings,
-            verification=method.verification,
-            closure=method.closure,
-        )
-    )
-    return tuple(
-        [
-            TokenCredit(rollout.alignment.project(credit.advantages), credit.units, credit)
-            for rollout, credit in zip(group, credited, strict=True)
-        ]
-    )
+) -> list[TokenCredit]:
+    reports, alignments = [one.report for one in group], [one.alignment for one in group]
+    mapped = [alignment.mapped for alignment in alignments]
+    given = Group(reports, mapped, baselines, settings, verification=method.verification, closure=method.closure)
+    credited = zip(alignments, PRESETS[settings.preset].credit(given), strict=True)
+    return [TokenCredit(alignment.project(credit.advantages), credit.units, credit) for alignment, credit in credited]

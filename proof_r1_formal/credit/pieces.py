@@ -52,12 +52,8 @@ class TokenText:
 
     def byte_offset(self, character: int) -> int:
         """The offset in bytes of a character offset of the text (at most the length of the text)."""
-        run = self._runs[bisect_right(self._run_starts, character) - 1]
+        run = self._runs[bisect_right(self._runs, character, key=lambda run: run.character_start) - 1]
         return run.byte_start + len(run.text[: character - run.character_start].encode())
-
-    @cached_property
-    def _run_starts(self) -> list[int]:
-        return [run.character_start for run in self._runs]
 
     @cached_property
     def _runs(self) -> list[_Run]:
@@ -72,10 +68,8 @@ class TokenText:
             except UnicodeDecodeError as error:
                 valid = data[position : position + error.start].decode()
                 bad = position + error.start
-                runs += [
-                    _Run(characters, position, valid),
-                    _Run(characters + len(valid), bad, "\N{REPLACEMENT CHARACTER}"),
-                ]
+                runs.append(_Run(characters, position, valid))
+                runs.append(_Run(characters + len(valid), bad, "\N{REPLACEMENT CHARACTER}"))
                 characters, position = characters + len(valid) + 1, position + error.end
 
 
@@ -160,20 +154,15 @@ class TokenPieces:
         Raises:
             TokenizerError: the vocabulary has no token of that id.
         """
-        piece = self._known.get(number)
-        if piece is None:
-            piece = self._known[number] = self._bytes_of(number)
-        return piece
-
-    def _bytes_of(self, number: int) -> bytes:
-        try:
-            piece: str | bytes = self._tokens[number]
-        except KeyError:
-            raise TokenizerError(f"the tokenizer has no token of id {number}") from None
-        for step in self._steps:
-            if isinstance(piece, str):
-                piece = step(piece)
-        return piece.encode() if isinstance(piece, str) else piece
+        if number not in self._known:
+            piece: str | bytes | None = self._tokens.get(number)
+            if piece is None:
+                raise TokenizerError(f"the tokenizer has no token of id {number}")
+            for step in self._steps:
+                if isinstance(piece, str):
+                    piece = step(piece)
+            self._known[number] = piece.encode() if isinstance(piece, str) else piece
+        return self._known[number]
 
 
 def _steps(decoder: _Decoder | None) -> list[_Step]:
@@ -199,15 +188,10 @@ def _steps(decoder: _Decoder | None) -> list[_Step]:
     raise TokenizerError(f"the tokenizer has a decoder that is not known: {decoder.type}")
 
 
-def _byte_level_alphabet() -> dict[str, int]:
-    """The characters by which byte-level BPE writes bytes: printable Latin-1 ones stand for themselves."""
-    plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
-
-
-BYTE_LEVEL = _byte_level_alphabet()
-"""The byte that each character of byte-level BPE stands for."""
+_PLAIN = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_OTHERS = [byte for byte in range(256) if byte not in _PLAIN]
+BYTE_LEVEL = {chr(byte): byte for byte in _PLAIN} | {chr(256 + n): byte for n, byte in enumerate(_OTHERS)}
+"""The byte that each character of byte-level BPE stands for: printable Latin-1 ones stand for themselves."""
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 

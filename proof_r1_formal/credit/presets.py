@@ -61,11 +61,9 @@ class Group:
     closure: bool = True
 
     def terms(self, weight: float, *, text: bool) -> list[list[float]]:
-        """w λ_v A^v of each action of each rollout.
+        """w λ_v A^v of each action of each rollout, for the weight w.
 
-        Args:
-            weight: w.
-            text: whether a rollout without actions has one term, that of an action with signal 0 and without a rule.
+        With ``text`` a rollout without actions has one term, that of an action with signal 0 and without a rule.
         """
         if not self.verification:
             return [[0.0] * len(flags) for flags in self.mapped]
@@ -97,19 +95,12 @@ class Paper:
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
         terms = scale(group.terms(paper_weight(group), text=False), group)
-        weight = group.settings.outcome_weight
-        return tuple(
-            [
-                Credit(
-                    tuple(row),
-                    tuple([weight * outcome if inside else 0.0 for inside in _mask(report, group)]),
-                    sum(flags),
-                )
-                for report, outcome, row, flags in zip(
-                    group.reports, eligible_outcomes(group.reports, group.settings), terms, group.mapped, strict=True
-                )
-            ]
-        )
+        outcomes = [group.settings.outcome_weight * one for one in eligible_outcomes(group.reports, group.settings)]
+        found = []
+        for report, outcome, row, flags in zip(group.reports, outcomes, terms, group.mapped, strict=True):
+            inside = declared_closure(report) if group.closure else (True,) * len(report.actions)
+            found.append(Credit(tuple(row), tuple([outcome if one else 0.0 for one in inside]), sum(flags)))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +115,8 @@ class Shared:
         terms = scale(group.terms(paper_weight(group), text=True), group)
         outcomes = group_relative([float(is_right(report)) for report in group.reports], settings.epsilon)
         return tuple(
-            [
-                self._rollout(report, row, settings.outcome_weight * outcome, flags, closure=group.closure)
-                for report, row, outcome, flags in zip(group.reports, terms, outcomes, group.mapped, strict=True)
-            ]
+            self._rollout(report, row, settings.outcome_weight * outcome, flags, closure=group.closure)
+            for report, row, outcome, flags in zip(group.reports, terms, outcomes, group.mapped, strict=True)
         )
 
     @staticmethod
@@ -163,20 +152,12 @@ class Hardened:
         weight = 1.0 if any(proved) else settings.unsolved_weight
         outcomes = group_relative([float(one) for one in proved], settings.epsilon)
         average, scale = mean(standings), weight * settings.verification_weight * group.verification
-        return tuple(
-            [
-                _divide(
-                    scale * (own - average),
-                    settings.outcome_weight * outcome,
-                    terms,
-                    used_closure(report) if group.closure and report.actions else (True,) * len(flags),
-                    flags,
-                )
-                for report, own, outcome, terms, flags in zip(
-                    group.reports, standings, outcomes, group.terms(weight, text=True), group.mapped, strict=True
-                )
-            ]
-        )
+        found = []
+        rows = zip(group.reports, standings, outcomes, group.terms(weight, text=True), group.mapped, strict=True)
+        for report, own, outcome, terms, flags in rows:
+            inside = used_closure(report) if group.closure and report.actions else (True,) * len(flags)
+            found.append(_divide(scale * (own - average), settings.outcome_weight * outcome, terms, inside, flags))
+        return tuple(found)
 
 
 PRESETS: Mapping[PresetName, Preset] = MappingProxyType({"paper": Paper(), "shared": Shared(), "hardened": Hardened()})
@@ -211,10 +192,6 @@ def scale(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
     return [[term * scale if term < 0.0 else term for term in row] for row in terms]
 
 
-def _mask(report: TraceReport, group: Group) -> tuple[bool, ...]:
-    return declared_closure(report) if group.closure else (True,) * len(report.actions)
-
-
 # -- hardened ---------------------------------------------------------------------------------------------------------
 
 
@@ -242,13 +219,7 @@ def _divide(
     """Two totals, divided among the actions that have tokens; the parts of each add up to the total.
 
     Actions outside the used closure get the negative part of their own term. Those inside share the remainder in equal
-    parts, plus or minus how far their own term is from the mean of theirs.
-
-    Args:
-        verification, outcome: the totals.
-        terms: of the actions, each on its own.
-        inside: which of them are in the used closure.
-        mapped: which of them have tokens.
+    parts, plus or minus how far their own term is from the mean of theirs. ``mapped``: which of them have tokens.
     """
     bearing = [i and m for i, m in zip(inside, mapped, strict=True)]
     if not any(bearing):
@@ -258,10 +229,6 @@ def _divide(
         return Credit((0.0,) * len(terms), (0.0,) * len(terms), 0)
     beside = [0.0 if b or not m else min(t, 0.0) / size for t, b, m in zip(terms, bearing, mapped, strict=True)]
     remainder, average = verification - fsum(beside), mean(list(compress(terms, bearing)))
-    return Credit(
-        tuple(
-            [(remainder + t - average) / count if b else own for t, b, own in zip(terms, bearing, beside, strict=True)]
-        ),
-        tuple([outcome / count if b else 0.0 for b in bearing]),
-        1,
-    )
+    rows = zip(terms, bearing, beside, strict=True)
+    divided = tuple([(remainder + term - average) / count if bears else own for term, bears, own in rows])
+    return Credit(divided, tuple([outcome / count if bears else 0.0 for bears in bearing]), 1)

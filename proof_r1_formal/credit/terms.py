@@ -140,12 +140,6 @@ def is_right(report: TraceReport) -> bool:
     return bool(report.answer_correct) and is_eligible(report)
 
 
-def is_flawless(report: TraceReport) -> bool:
-    """Whether the answer is right and verified, and all actions pass all checks."""
-    right = report.answer_correct is True and report.verified
-    return right and all(step.signal == 1.0 for step in report.actions)
-
-
 def group_relative(rewards: Sequence[float], epsilon: float) -> tuple[float, ...]:
     """The distance of each reward from the mean, in population standard deviations; all 0 if the rewards are equal."""
     if len(set(rewards)) < 2:
@@ -166,14 +160,11 @@ def used_closure(report: TraceReport) -> tuple[bool, ...]:
     return tuple([step.in_closure and step.id in used for step in report.actions])
 
 
-def padding(report: TraceReport) -> int:
-    """The number of entailed actions outside the used closure: the answer is proved without them."""
-    inside = used_closure(report)
-    return sum([step.schema and step.semantic and not used for step, used in zip(report.actions, inside, strict=True)])
-
-
 def useless(report: TraceReport) -> int:
-    """How many of the actions of :func:`padding` pass all four checks, so that each one alone earns the full signal."""
+    """The number of actions outside the used closure that pass all four checks: each one alone earns the full signal.
+
+    The answer is proved without them.
+    """
     inside = used_closure(report)
     return sum([step.signal == 1.0 and not used for step, used in zip(report.actions, inside, strict=True)])
 

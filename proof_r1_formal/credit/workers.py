@@ -13,7 +13,6 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeAlias
 
 from proof_r1_formal import Problem, Settings, TraceReport, Verifier
@@ -40,12 +39,7 @@ class Checked:
 
 
 class Workers:
-    """Processes that verify. Use it in a ``with`` statement, as often as needed.
-
-    Args:
-        settings: how to verify.
-        count: number of processes.
-        timeout: seconds for one completion.
+    """Processes that verify, with a timeout in seconds per completion. Use it in a ``with`` statement, more than once.
 
     Raises:
         ProofR1Error: the settings are unusable.
@@ -62,9 +56,7 @@ class Workers:
         self._pool = self._open.enter_context(opening)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._open.close()
 
     def verify(

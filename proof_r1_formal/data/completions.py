@@ -83,10 +83,7 @@ def numbered_completions(path: Path | str) -> Iterator[tuple[int, Completion | B
     try:
         with open_to_read(path) as file:
             for number, line in enumerate(_lines(file), 1):
-                if line is None:
-                    empty = False
-                    yield number, BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
-                elif line.strip():
+                if line is None or line.strip():
                     empty = False
                     yield number, _read_line(number, line)
     except OSError as error:
@@ -108,7 +105,9 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
         line = file.readline(MAX_LINE + 1)
 
 
-def _read_line(number: int, line: bytes) -> Completion | BadLine:
+def _read_line(number: int, line: bytes | None) -> Completion | BadLine:
+    if line is None:
+        return BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
     try:
         record = decode_bytes(line)
         if not isinstance(record, JsonObject):
@@ -135,11 +134,7 @@ def encode(completion: Completion) -> bytes:
 
 
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:
-    """Write completions, one per line, in ASCII, so that unpaired surrogates are kept.
-
-    Args:
-        path: of the file; an existing file is replaced.
-        completions: taken one at a time.
+    """Write completions, one per line, in ASCII, so that unpaired surrogates are kept; an existing file is replaced.
 
     Raises:
         DataError: the file cannot be written.

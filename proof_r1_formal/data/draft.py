@@ -101,9 +101,7 @@ class Draft:
     def formula(self, place: str, value: Json) -> Formula | None:
         """The formula of a text, repaired (with notes) if the origin says so; None, with a reason, if it is invalid.
 
-        Args:
-            place: of the text in the record, for reasons and notes.
-            value: the text.
+        Reasons and notes name the place of the text in the record.
         """
         if not isinstance(value, str):
             found = "the record has none" if value is None else f"it is {describe(value)}"
@@ -199,13 +197,12 @@ class Draft:
     def premises(self, pairs: Iterable[tuple[str, Json]]) -> tuple[Premise, ...]:
         """The premises h1, h2, … of pairs of English and formula; rejects the record if there is none."""
         premises = []
-        count = 0
-        for text, source in pairs:
-            count += 1
+        given = list(pairs)
+        for count, (text, source) in enumerate(given, 1):
             formula = self.formula(f"premise h{count}", source)
             if formula is not None and isinstance(source, str):
                 premises.append(Premise(f"h{count}", formula, source, text))
-        if not count:
+        if not given:
             self.reject("the record has no premise")
         return tuple(premises)
 
@@ -272,11 +269,9 @@ def asks(record: JsonObject, question: str) -> bool:
 
 
 def questions(record: JsonObject, shared: tuple[str, ...]) -> Iterable[JsonObject]:
-    """The questions of a record, each as a record with what they share; the record itself if it has none.
+    """The questions of a record, each as a record with the keys that they share; the record itself if it has none.
 
-    Args:
-        record: with questions in an array, or in an object: then each has ``<id of the record>_<key>`` as ``part``.
-        shared: the keys of what they share.
+    If the questions are in an object and not in an array, each has ``<id of the record>_<key>`` as ``part``.
     """
     value, whole = record.get("questions"), record.get("id")
     items = value if isinstance(value, list) else []
@@ -298,10 +293,7 @@ def describe_member(record: JsonObject, key: str) -> str:
 
 def reference_proofs(proofs: Iterable[Iterable[StepRecord]]) -> tuple[tuple[ReferenceStep, ...], ...]:
     """The reference proofs of their records."""
-    return tuple(
-        tuple(ReferenceStep(step.id, step.dependencies, step.conclusion, step.rule) for step in proof)
-        for proof in proofs
-    )
+    return tuple(tuple(ReferenceStep(*msgspec.structs.astuple(step)) for step in proof) for proof in proofs)
 
 
 def _place_of_clash(problem: Problem) -> str:

@@ -145,8 +145,11 @@ class _Reader:
         if thing is not None:
             plural = thing.lower() in ("things", "people")
         elif names and (first.type in ("ALL", "KIND") or (first.type == "NO" and singular(described[-1]) is not None)):
-            plural = True
-            described[-1] = self._singular(names[-1])
+            plural, one = True, singular(described[-1])
+            if one is None:
+                problem = f"{names[-1].value!r} is not a plural, and neither 'things' nor 'people' follows"
+                raise self._error(names[-1], problem)
+            described[-1] = one
         else:
             plural = False
         if first.type in ("EVERY", "A", "ALL", "THING", "KIND") and plural != (first.type not in ("EVERY", "A")):
@@ -225,16 +228,14 @@ class _Reader:
     def _phrase(self, tree: Tree[Token], subject: _Subject) -> Formula:
         head, *rest = [child for child in tree.children if not (isinstance(child, Token) and child.type == "NOT")]
         assert isinstance(head, Token)
-        negated = head.type == "CANNOT" or any(
-            isinstance(child, Token) and child.type == "NOT" for child in tree.children
-        )
+        negated = head.type == "CANNOT" or len(rest) + 1 < len(tree.children)
         if head.type in ("IS", "ARE", "DOES", "DO") and (head.type in ("ARE", "DO")) != subject.plural:
             raise self._error(head, f"{head.value!r} does not agree with its subject")
         parts: list[Any] = rest
         if tree.data in ("is", *_LISTS):
             said = self._list(parts[0], subject)
-            return Not(said) if negated else said
-        said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
+        else:
+            said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
         return Not(said) if negated else said
 
     def _list(self, tree: Tree[Token], subject: _Subject) -> Formula:
@@ -274,12 +275,6 @@ class _Reader:
         if words and words[0].type == "PREPOSITION":
             name = f"{name}_{words.pop(0)}"
         return atom(name, subject.term, self._term(words)) if words else atom(name, subject.term)
-
-    def _singular(self, noun: Token) -> str:
-        found = singular(noun.lower())
-        if found is None:
-            raise self._error(noun, f"{noun.value!r} is not a plural, and neither 'things' nor 'people' follows")
-        return found
 
     def _error(self, token: Token, problem: str) -> ParseError:
         return ParseError(self._text, token.start_pos or 0, problem)

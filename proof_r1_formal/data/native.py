@@ -8,7 +8,7 @@ for the names of bound variables: one that looks like a constant is renamed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import msgspec
@@ -73,8 +73,16 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     return draft.finish(
         Problem(
             id=problem_id,
-            premises=tuple(_premises(draft, data.premises)),
-            options=tuple(_options(draft, data.options)),
+            premises=tuple(
+                Premise(each.id, formula, each.formula if each.source is None else each.source, each.text)
+                for each in data.premises
+                if (formula := draft.formula(f"premise {each.id}", each.formula)) is not None
+            ),
+            options=tuple(
+                Option(each.id, each.label, formula)
+                for each in data.options
+                if (formula := draft.formula(f"option {each.id}", each.formula)) is not None
+            ),
             answer=data.answer,
             question=data.question,
             difficulty=data.difficulty,
@@ -97,21 +105,6 @@ def _check_ids(draft: Draft, data: ProblemRecord) -> None:
         draft.reject(f"the answer {data.answer!r} is the id of no option")
 
 
-def _premises(draft: Draft, records: Iterable[PremiseRecord]) -> Iterator[Premise]:
-    for record in records:
-        formula = draft.formula(f"premise {record.id}", record.formula)
-        if formula is not None:
-            source = record.formula if record.source is None else record.source
-            yield Premise(record.id, formula, source, record.text)
-
-
-def _options(draft: Draft, records: Iterable[OptionRecord]) -> Iterator[Option]:
-    for record in records:
-        formula = draft.formula(f"option {record.id}", record.formula)
-        if formula is not None:
-            yield Option(record.id, record.label, formula)
-
-
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +113,7 @@ def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
 
     Args:
         path: where to; a file that is there is replaced.
-        problems: any number of them, with different ids; taken one at a time.
+        problems: at least one, with different ids; taken one at a time.
 
     Raises:
         DataError: the path cannot be written, there is no problem, two ids are equal, or a problem would not read back
@@ -150,9 +143,7 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
 def to_json(problem: Problem, *, path: Path = Path("a problem")) -> str:
     """The record of a problem as text, after reading it back: what is written must mean what was given.
 
-    Args:
-        problem: any.
-        path: of the file that it is for, for errors.
+    Errors name the file at ``path``.
 
     Raises:
         DataError: the text would not read back as an equal problem, up to the names of bound variables.
@@ -204,10 +195,7 @@ def _to_record(problem: Problem) -> ProblemRecord:
         answer=problem.answer,
         question=problem.question,
         difficulty=problem.difficulty,
-        proofs=tuple(
-            tuple(StepRecord(step.id, step.dependencies, step.conclusion, step.rule) for step in proof)
-            for proof in problem.proofs
-        ),
+        proofs=tuple(tuple(StepRecord(*astuple(step)) for step in proof) for proof in problem.proofs),
         notes=problem.notes,
     )
 

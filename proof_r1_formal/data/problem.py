@@ -79,10 +79,7 @@ class Option:
 def three_way_options(goal: Formula) -> tuple[Option, ...]:
     """The options of a three-way problem about ``goal``; Uncertain carries the goal itself, as in the datasets."""
     require_type(goal, Node, "goal", _FORMULA)
-    formulas = (goal, Not(goal), goal)
-    return tuple(
-        [Option(name, label, formula) for (name, label), formula in zip(LABELS.items(), formulas, strict=True)]
-    )
+    return tuple(map(Option, LABELS, LABELS.values(), (goal, Not(goal), goal)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +118,7 @@ class Problem:
 
     def option(self, option_id: str | None) -> Option | None:
         """The option of that id, if there is one."""
-        for option in self.options:
-            if option.id == option_id:
-                return option
-        return None
+        return next((option for option in self.options if option.id == option_id), None)
 
     @property
     def is_uncertain(self) -> bool:
@@ -207,10 +201,8 @@ class Rejected:
     reasons: tuple[str, ...]
 
 
-_NAMED = 10
-"""Number of rejected records that messages name."""
-_LONGEST_ID = 100
-"""Number of characters of an id that messages show."""
+_NAMED = 10  # rejected records that messages name
+_LONGEST_ID = 100  # characters of an id that messages show
 
 
 def shown_id(id_: str) -> str:
@@ -223,10 +215,6 @@ class ProblemSet(Mapping[str, Problem]):
     """The problems of a file by id, in file order, and the records that were rejected.
 
     It is a mapping from id to problem: ``problems["easy/7"]``, ``problems.values()``, ``len(problems)``.
-
-    Args:
-        problems: by id.
-        rejected: the unusable records.
     """
 
     __slots__ = ("_problems", "rejected")
@@ -259,8 +247,7 @@ class ProblemSet(Mapping[str, Problem]):
     def left_out(self, source: object) -> list[str]:
         """The first rejected records with their reasons, then how many there are; empty if all records are usable.
 
-        Args:
-            source: the name of the file.
+        The lines name the file ``source``.
         """
         lines = [
             f"{source}, record {one.line}: problem {shown_id(one.id)} is unusable: {'; '.join(one.reasons)}"

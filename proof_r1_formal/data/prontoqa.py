@@ -128,8 +128,7 @@ def _proofs(
     if steps is None:
         draft.note(f"{key!r} is left out: it does not derive each sentence from two before it")
         return ()
-    last = steps[-1]
-    return ((*steps, ReferenceStep(answer, (last.id,), last.conclusion, GOAL_BINDING)),)
+    return ((*steps, ReferenceStep(answer, (steps[-1].id,), steps[-1].conclusion, GOAL_BINDING)),)
 
 
 def _steps(thoughts: list[Formula], premises: tuple[Premise, ...]) -> list[ReferenceStep] | None:

@@ -126,12 +126,10 @@ class _Reader(FormulaReader):
                 return quantifier(variable, self.formula(parts[2], {**scope, variable.name: variable}))
             case "relation":
                 left, right = self.term(parts[0], scope), self.term(parts[2], scope)
-                match str(parts[1]):
-                    case "=":
-                        return Eq(left, right)
-                    case "!=":
-                        return Not(Eq(left, right))
-                return Atom(str(parts[1]), (left, right))
+                sign = str(parts[1])
+                if sign in ("=", "!="):
+                    return Eq(left, right) if sign == "=" else Not(Eq(left, right))
+                return Atom(sign, (left, right))
             case "name" | "call":
                 return self.atom(tree, scope)
         raise self.refuse(tree, "a term stands where a formula is expected")

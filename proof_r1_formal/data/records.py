@@ -12,8 +12,9 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -75,9 +76,7 @@ class BadJsonError(Exception):
 def read_records(data: bytes, name: str) -> list[Record | Broken]:
     """The records of a JSON array, of one JSON object, of one JSON value per line, or of a CSV table with a header.
 
-    Args:
-        data: the content of a file.
-        name: of the file, for errors.
+    Errors have the name of the file.
 
     Raises:
         DataError: the data are empty, in none of these forms or not in UTF-8, or hold no object.
@@ -101,20 +100,18 @@ def records_of(items: object, name: str) -> list[Record | Broken]:
         DataError: they are not iterable, or none of them is a mapping.
     """
     if isinstance(items, Mapping) or not isinstance(items, Iterable):
-        kind = f"a {type(items).__name__}"
-        given = (
-            f"{kind} of {', '.join(map(repr, list(items)[:5]))}; name one of these"
-            if isinstance(items, Mapping)
-            else kind
-        )
+        given = f"a {type(items).__name__}"
+        if isinstance(items, Mapping):
+            given += f" of {', '.join(map(repr, list(items)[:5]))}; name one of these"
         raise DataError(name, f"expected the path of a file or an iterable of mappings, not {given}")
-    records: list[Record | Broken] = []
-    for number, item in enumerate(items, 1):
-        try:
-            records.append(check(number, _from_python(item)))
-        except BadJsonError as error:
-            records.append(Broken(number, error.problem))
-    return _with_objects(name, records)
+    return _with_objects(name, [_record(number, partial(_from_python, item)) for number, item in enumerate(items, 1)])
+
+
+def _record(line: int, read: Callable[[], Json]) -> Record | Broken:
+    try:
+        return check(line, read())
+    except BadJsonError as error:
+        return Broken(line, error.problem)
 
 
 def _with_objects(name: str, records: list[Record | Broken]) -> list[Record | Broken]:
@@ -202,15 +199,12 @@ def describe(value: Json) -> str:
             return "an object"
 
 
-def _object(members: list[tuple[str, Json]]) -> JsonObject:
-    return JsonObject(tuple(members))
-
-
-def _no_constant(name: str) -> NoReturn:
+def no_constant(name: str) -> NoReturn:
+    """Refuse what Python reads as a number and JSON does not: ``NaN``, ``Infinity``."""
     raise ValueError(f"{name} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=lambda members: JsonObject(tuple(members)), parse_constant=no_constant)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -257,19 +251,12 @@ SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and probl
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
     """The records of data that are not one JSON value; ``error`` says why they are not."""
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    records = [_read_line(number, line) for number, line in lines]
+    records = [_record(number, partial(decode_bytes, line)) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
         is_json = data.lstrip().startswith((b"[", b"{", b'"'))
         raise DataError(name, error.problem if is_json else f"{error.problem}; {SUPPORTED}", line=error.line)
     return records
-
-
-def _read_line(number: int, line: bytes) -> Record | Broken:
-    try:
-        return check(number, decode_bytes(line))
-    except BadJsonError as error:
-        return Broken(number, error.problem)
 
 
 _Place: TypeAlias = "tuple[_Place, str | int] | None"
@@ -292,8 +279,6 @@ def check(line: int, value: Json) -> Record | Broken:
                 if half := next((key for key, _ in members if not is_text(key)), None):
                     return Broken(line, f"not read: half of a surrogate pair in the key {half!r} of {_path(place)}")
                 stack.extend([(member, depth + 1, (place, key)) for key, member in members])
-            case _:
-                pass
     return Record(line, value)
 
 

@@ -52,12 +52,7 @@ def stem(path: Path) -> str:
     >>> [stem(Path(name)) for name in ("a/dev.jsonl", "dev.jsonl.gz", "dev.json.zst", "-")]
     ['dev', 'dev', 'dev', 'stdin']
     """
-    return "stdin" if path == STANDARD_STREAM else Path(uncompressed_name(path)).stem
-
-
-def uncompressed_name(path: Path) -> str:
-    """The name of a file without an ending for its compression."""
-    return path.name.removesuffix(".gz").removesuffix(".zst")
+    return "stdin" if path == STANDARD_STREAM else Path(path.name.removesuffix(".gz").removesuffix(".zst")).stem
 
 
 class _Decompressor(Protocol):
@@ -71,13 +66,7 @@ class _Decompressor(Protocol):
 
 
 class _Expanded(io.RawIOBase):
-    """The plain bytes of compressed data, which may consist of several parts.
-
-    Args:
-        file: closed with this stream.
-        start: makes the decompressor of one part.
-        damaged: what a decompressor raises for damaged data.
-    """
+    """The plain bytes of compressed data, which may consist of several parts, each with a decompressor of its own."""
 
     def __init__(self, file: BinaryIO, start: Callable[[], _Decompressor], damaged: type[Exception]) -> None:
         self._file = file

@@ -37,10 +37,8 @@ class Statement:
 def statements(text: str, skipped: str) -> Iterator[Statement]:
     """The statements of a text.
 
-    Args:
-        text: of a file.
-        skipped: the pattern of what holds no dot that ends a statement: quoted names, numbers, and comments, which
-            begin with ``%`` or ``/`` and become blanks.
+    ``skipped`` is the pattern of what holds no dot that ends a statement: quoted names, numbers, and comments, which
+    begin with ``%`` or ``/`` and become blanks.
     """
     parts: list[str] = []
     position, line = 0, 1

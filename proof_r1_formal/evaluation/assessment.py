@@ -19,7 +19,7 @@ from statistics import stdev
 from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluation.diagnosis import Diagnosis, Misnamed, misnamed_steps
-from proof_r1_formal.evaluation.estimates import estimates
+from proof_r1_formal.evaluation.estimates import estimates, quotient
 from proof_r1_formal.evaluation.measures import (
     INVALID_RULE,
     RATES,
@@ -224,4 +224,4 @@ def _group_of(step: StepReport, rules: Catalogue, seen: Catalogue) -> RuleGroup:
 def _mean(values: Iterable[float | None]) -> Estimate:
     given = [value for value in values if value is not None]
     spread = stdev(given) if len(given) > 1 else None
-    return Estimate(sum(given) / len(given) if given else 0.0, sum(given), len(given), spread)
+    return Estimate(quotient((sum(given), len(given))), sum(given), len(given), spread)

@@ -108,7 +108,6 @@ def read_study(path: Path) -> Study:
         if count > 1:
             raise DataError(str(path), f"{backbone} / {method} is there {count} times")
     for system in study.systems:
-        for dataset in system.completions:
-            if dataset not in study.datasets:
-                raise DataError(str(path), f"{system.backbone} / {system.method}: no dataset {dataset!r} is described")
+        if unknown := [dataset for dataset in system.completions if dataset not in study.datasets]:
+            raise DataError(str(path), f"{system.backbone} / {system.method}: no dataset {unknown[0]!r} is described")
     return study

@@ -95,9 +95,7 @@ class Misnamed:
 def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> tuple[Misnamed, ...]:
     """The entailed steps whose rule check failed, each with the alternatives that would pass.
 
-    Args:
-        verifier: that has made the report.
-        problem, completion: what the report is on.
+    The report is the verifier's, on the completion of the problem.
     """
     if all(step.rule or not step.semantic for step in report.actions):
         return ()

@@ -133,12 +133,9 @@ class Evaluation:
             return False
         scored = under_contract(report, self._contract)
         self._discarded += scored is not report
-        output = _Output(
-            output_row(
-                scored, reference_length(problem), length, eligibility=self._eligibility, contract=self._contract
-            )
-        )
-        self._outputs[problem.difficulty][sample] = output
+        reference = reference_length(problem)
+        row = output_row(scored, reference, length, eligibility=self._eligibility, contract=self._contract)
+        output = self._outputs[problem.difficulty][sample] = _Output(row)
         if not scored.parsed:
             output.steps[StepOutcome.MALFORMED_SUMMARY] += 1
             return True
@@ -153,12 +150,7 @@ class Evaluation:
         return {sample: one.row for outputs in self._outputs.values() for sample, one in outputs.items()}
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
-        """The metrics of the reports so far.
-
-        Args:
-            resamples: number of bootstrap resamples of the problems; 0 for no intervals.
-            seed: of the bootstrap.
-        """
+        """The metrics of the reports so far, with bootstrap intervals if ``resamples``, of the problems, is not 0."""
         everything = {sample: one for outputs in self._outputs.values() for sample, one in outputs.items()}
         samples = max(Counter(problem_id for problem_id, _ in everything).values(), default=0)
         # A rule is looked up for schema-valid steps only: the names that others declare can be anything.
@@ -174,10 +166,9 @@ class Evaluation:
             problems = Counter(problem_id for problem_id, _ in outputs)
             steps = sum((one.steps for one in outputs.values()), Counter[StepOutcome]())
             rules: defaultdict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(("steps", *_CHECKS), 0))
-            for (rule, check), count in sum(
-                (one.rules for one in outputs.values()), Counter[tuple[str, str]]()
-            ).items():
-                rules[rule if rule in known else INVALID_RULE][check] += count
+            for one in outputs.values():
+                for (rule, check), count in one.rules.items():
+                    rules[rule if rule in known else INVALID_RULE][check] += count
             # Each group draws from its own stream, so that its intervals do not depend on the other groups.
             rng = random.Random(stream.encode("utf-8", "surrogatepass"))
             return Group(

@@ -29,14 +29,9 @@ def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
     codes = {finding.code for step in report.actions for finding in step.findings}
     if contract == "per-action" or not (report.parsed and codes & _DISCARDING):
         return report
-    return structs.replace(
-        report,
-        parsed=False,
-        answer=None,
-        answer_correct=None if report.answer_correct is None else False,
-        verified=False,
-        rule_verified=False,
-    )
+    correct = None if report.answer_correct is None else False
+    report = structs.replace(report, parsed=False, verified=False, rule_verified=False)
+    return structs.replace(report, answer=None, answer_correct=correct)
 
 
 def isolate_array(text: str) -> str:
@@ -76,11 +71,6 @@ def step_outcome(step: StepReport) -> StepOutcome:
     if Code.UNTRUSTED_DEPENDENCY in codes:
         return StepOutcome.UNTRUSTED_DEPENDENCY
     return StepOutcome.UNDECIDED if Code.UNDECIDED in codes else StepOutcome.NOT_ENTAILED
-
-
-def is_rule_verified(step: StepReport) -> bool:
-    """Whether the step is entailed, and an instance of its rule."""
-    return step.schema and step.semantic and step.rule
 
 
 def _is_eligible(step: StepReport, cascade: frozenset[Code], eligibility: Eligibility) -> bool:
@@ -128,7 +118,7 @@ def output_row(
 def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-fault") -> Row:
     """The contribution of steps of a parsed output to the scores of steps."""
     entailed = sum(step.schema and step.semantic for step in steps)
-    instances = [step for step in steps if is_rule_verified(step)]
+    instances = [step for step in steps if step.schema and step.semantic and step.rule]
     compound = sum(Code.COMPOUND_STEP in _codes(step) for step in instances)
     return {
         Measure.FVR: (entailed, sum(_is_eligible(step, _CASCADE, eligibility) for step in steps)),

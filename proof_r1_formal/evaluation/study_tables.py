@@ -47,9 +47,7 @@ _T = TypeVar("_T")
 def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table, ...]:
     """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system.
 
-    Args:
-        results: of every system on every data set.
-        resamples: of the paired tests of rates.
+    ``resamples`` is for the paired tests of rates.
     """
     datasets = list(dict.fromkeys(key.dataset for key in results))
     tables = []
@@ -217,8 +215,16 @@ def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
     if diagnosis.first_errors:
         yield _first_errors(diagnosis)
     if diagnosis.confusion:
-        yield _remedies(diagnosis)
-        yield _confusion(diagnosis)
+        counts = diagnosis.remedies
+        known = {remedy for _, remedy in counts}
+        shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
+        reasons = sorted({reason for reason, _ in counts})
+        rows = {reason.value: [counts[reason, remedy] for remedy in shown] for reason in reasons}
+        yield count_table("Entailed under a wrong rule: what would have passed", "reason", shown, rows)
+        declared, actual = confusion_axes(diagnosis)
+        rows = {row: [diagnosis.confusion[row, name] for name in actual] for row in declared}
+        title = "Entailed under a wrong rule: declared and actual rule"
+        yield count_table(title, "declared", [name or NO_RULE for name in actual], rows)
 
 
 def _first_errors(diagnosis: Diagnosis) -> Table:
@@ -232,33 +238,10 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
     if others:
         rows.append(row("(others)", "", others, ()))
     rows.append(row("(none)", "", diagnosis.flawless, ()))
-    return Table(
-        "First errors",
-        (
-            Column("error", Style.TEXT),
-            Column("declared rule", Style.TEXT),
-            Column("outputs", Style.COUNT),
-            Column("share (%)", Style.PERCENT),
-            Column("for example", Style.TEXT),
-            Column("its step", Style.TEXT, detail=True),
-        ),
-        tuple(rows),
-    )
-
-
-def _remedies(diagnosis: Diagnosis) -> Table:
-    counts = diagnosis.remedies
-    known = {remedy for _, remedy in counts}
-    shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
-    rows = {reason.value: [counts[reason, remedy] for remedy in shown] for reason in sorted({of for of, _ in counts})}
-    return count_table("Entailed under a wrong rule: what would have passed", "reason", shown, rows)
-
-
-def _confusion(diagnosis: Diagnosis) -> Table:
-    declared, actual = confusion_axes(diagnosis)
-    rows = {row: [diagnosis.confusion[row, name] for name in actual] for row in declared}
-    title = "Entailed under a wrong rule: declared and actual rule"
-    return count_table(title, "declared", [name or NO_RULE for name in actual], rows)
+    names = [Column(name, Style.TEXT) for name in ("error", "declared rule", "for example")]
+    counts = (Column("outputs", Style.COUNT), Column("share (%)", Style.PERCENT))
+    heads = (*names[:2], *counts, names[2], Column("its step", Style.TEXT, detail=True))
+    return Table("First errors", heads, tuple(rows))
 
 
 NO_RULE = "(no single rule)"

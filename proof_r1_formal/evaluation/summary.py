@@ -37,14 +37,7 @@ class Doubts:
 
 
 class Summary:
-    """Counts traces, answers and steps.
-
-    Args:
-        problems: the problems of the reports, by id.
-
-    Attributes:
-        doubts: what makes the verdicts doubtful.
-    """
+    """Counts traces, answers and steps, and in ``doubts`` what makes the verdicts doubtful."""
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self._problems = problems
@@ -54,15 +47,12 @@ class Summary:
     def add(self, report: TraceReport) -> None:
         """Count a report."""
         self.doubts.add(report)
-        parts: list[tuple[str, Part]] = [
-            ("verified", (report.verified, 1)),
-            ("rule-verified", (report.rule_verified, 1)),
-        ]
+        parts: dict[str, Part] = {"verified": (report.verified, 1), "rule-verified": (report.rule_verified, 1)}
         if report.answer_correct is not None:
-            parts.append(("answers right", (report.answer_correct, 1)))
+            parts["answers right"] = (report.answer_correct, 1)
         if report.consistency != "inconsistent" and not self._problems[report.problem_id].is_uncertain:
-            parts += step_parts(report.actions if report.parsed else ()).items()
-        for name, (over, under) in parts:
+            parts.update(step_parts(report.actions if report.parsed else ()).items())
+        for name, (over, under) in parts.items():
             sums = self._parts.get(name, (0, 0))
             self._parts[name] = (sums[0] + over, sums[1] + under)
 

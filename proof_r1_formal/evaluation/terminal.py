@@ -44,12 +44,8 @@ class TerminalTable:
         whole = [max(cell_len(line) for text in of for line in text.split("\n")) for of in texts]
         keys = next((n for n, column in enumerate(columns) if column.style is not Style.TEXT), len(columns))
         for number, part in enumerate(_parts(least, keys, options.max_width)):
-            shown = rich.table.Table(
-                title=Text(printable(self.table.title) + " (continued)" * (number > 0)),
-                title_justify="left",
-                box=rich.box.SIMPLE_HEAD,
-                padding=(0, 1, 0, 0),
-            )
+            title = Text(printable(self.table.title) + " (continued)" * (number > 0))
+            shown = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
             widths = _widths([least[n] for n in part], [whole[n] for n in part], options.max_width)
             for n, width in zip(part, widths, strict=True):
                 justify: Literal["left", "right"] = "left" if columns[n].style is Style.TEXT else "right"
@@ -62,15 +58,12 @@ class TerminalTable:
 def to_rich(table: Table, *, wide: bool = False) -> TerminalTable:
     """The table for a terminal.
 
-    Args:
-        table: as the other formats have it.
-        wide: whether to show spreads, details, rows of zeros, and in tables of many columns also columns of zeros.
+    ``wide``: with spreads, details, rows of zeros, and in tables of many columns also columns of zeros.
     """
     return TerminalTable(table if wide else _narrow(table), wide)
 
 
-_GAP = 2
-"""Blanks between columns; and there is one at the left edge, and two at the right."""
+_GAP = 2  # blanks between columns; and there is one at the left edge, and two at the right
 
 
 def _parts(least: Sequence[int], keys: int, width: int) -> list[list[int]]:
@@ -95,8 +88,7 @@ def _widths(least: Sequence[int], whole: Sequence[int], width: int) -> list[int]
     return widths
 
 
-_WORD = 21
-"""Characters of a name, such as that of a rule, that are shown on one line."""
+_WORD = 21  # characters of a name, such as that of a rule, that are shown on one line
 
 
 def _break_names(text: str) -> str:
@@ -104,8 +96,7 @@ def _break_names(text: str) -> str:
     return re.sub(rf"(?=\S{{{_WORD + 1}}})(\S{{1,{_WORD - 1}}}[_-])", r"\1\n", text)
 
 
-_MANY = 8
-"""A table of more columns is shown without columns of zeros."""
+_MANY = 8  # a table of more columns is shown without columns of zeros
 
 
 def _narrow(table: Table) -> Table:

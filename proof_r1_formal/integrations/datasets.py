@@ -36,18 +36,11 @@ def problems_dataset(
     """
     from datasets import Dataset
 
-    return Dataset.from_list(
-        [
-            {
-                "id": problem.id,
-                "difficulty": problem.difficulty,
-                "answer": problem.answer,
-                "problem": to_json(problem),
-                "prompt": _prompt(problem, prompt, rules),
-            }
-            for problem in problems
-        ]
-    )
+    rows: list[Row] = []
+    for problem in problems:
+        row = {"id": problem.id, "difficulty": problem.difficulty, "answer": problem.answer}
+        rows.append({**row, "problem": to_json(problem), "prompt": _prompt(problem, prompt, rules)})
+    return Dataset.from_list(rows)
 
 
 def demonstrations_dataset(
@@ -115,14 +108,7 @@ def completions_dataset(completions: Iterable[Completion], reports: Iterable[Tra
     ]
     if reports is None:
         return Dataset.from_list(rows)
-    return Dataset.from_list([{**row, **_verdict_row(report)} for row, report in zip(rows, reports, strict=True)])
-
-
-def _verdict_row(report: TraceReport) -> Row:
-    return {
-        "answer": report.answer,
-        "right": report.answer_correct,
-        "verified": report.verified,
-        "signals": [step.signal for step in report.actions],
-        "report": encode(report).decode(),
-    }
+    for row, report in zip(rows, reports, strict=True):
+        row |= {"answer": report.answer, "right": report.answer_correct, "verified": report.verified}
+        row |= {"signals": [step.signal for step in report.actions], "report": encode(report).decode()}
+    return Dataset.from_list(rows)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.batch import Settings
@@ -15,15 +14,10 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 LOG = logging.getLogger(__name__)
-_REMEMBERED_PROBLEMS = 256
 
 
 def usable_problems(file: str, *, strict: bool = False) -> ProblemSet:
-    """The problems of a file. A warning counts and names those that cannot be used.
-
-    Args:
-        file: in any format of ``read_problems``.
-        strict: whether a problem that cannot be used is an error.
+    """The problems of a file in any format of ``read_problems``. A warning counts and names those that cannot be used.
 
     Raises:
         ProofR1Error: the file cannot be read, no problem can be used, or, if strict, one cannot.
@@ -38,14 +32,10 @@ def usable_problems(file: str, *, strict: bool = False) -> ProblemSet:
 
 
 def require_one_of(known: Iterable[str], **argument: object) -> None:
-    """Check a setting that a framework passes on as its command line gives it.
-
-    Args:
-        known: the values that it may have.
-        argument: the setting, by name.
+    """Check a setting, given by name, that a framework passes on as its command line gives it.
 
     Raises:
-        ProofR1Error: it has another value.
+        ProofR1Error: its value is not one of those that are known.
     """
     known = tuple(known)
     for name, value in argument.items():
@@ -57,7 +47,3 @@ def require_one_of(known: Iterable[str], **argument: object) -> None:
 def shared_verifier(rules: RuleSystem) -> Verifier:
     """The verifier of all answers under this rule catalogue."""
     return Settings(rules=rules).verifier()
-
-
-problem_of = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
-"""The problem of a record in JSON; the last ones are remembered."""

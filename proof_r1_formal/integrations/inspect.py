@@ -33,7 +33,8 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
-from proof_r1_formal.integrations.evaluations import problem_of, require_one_of, shared_verifier, usable_problems
+from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
+from proof_r1_formal.integrations.scoring import problem_of
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.models.repair import complaint, needs_repair
 from proof_r1_formal.proof.report import TraceReport
@@ -145,21 +146,17 @@ def rates() -> Metric:
     """The scores ``RATES`` of all samples, as ``proof-r1 evaluate`` computes them; without what is not defined."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        parts = [(score.sample_id, number, _parts_of(score)) for number, score in enumerate(scores)]
+        parts = [(score.sample_id, (score.score.metadata or {})["parts"]) for score in scores]
         rows = {
-            (str(problem), number): {Measure(name): part for name, part in found.items()}
-            for problem, number, found in parts
+            (str(problem), number): {Measure(name): (part[0], part[1]) for name, part in found.items()}
+            for number, (problem, found) in enumerate(parts)
             if UNCERTAIN not in found
         }
         values = {str(name): found.value for name, found in estimates(rows, measures=RATES).items() if found.is_defined}
-        right = [found[UNCERTAIN][0] for _, _, found in parts if UNCERTAIN in found]
+        right = [found[UNCERTAIN][0] for _, found in parts if UNCERTAIN in found]
         return values | ({UNCERTAIN: sum(right) / len(right)} if right else {})
 
     return compute
-
-
-def _parts_of(score: SampleScore) -> Parts:
-    return {name: (part[0], part[1]) for name, part in (score.score.metadata or {})["parts"].items()}
 
 
 @scorer(metrics=[{name: [mean(), stderr()] for name in VALUES}, rates()])
@@ -168,9 +165,6 @@ def verifier(rules: RuleSystem = "train") -> Scorer:
 
     A value is NaN, so that Inspect leaves it out of metrics and counts it as unscored, where the problem is in no score
     of ``evaluation.metrics``.
-
-    Args:
-        rules: name of the rule catalogue.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -210,11 +204,7 @@ def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -
 
 
 def completions(log: Path | str) -> Iterator[Completion]:
-    """The answers of a log, in its order, each with what it cost. A warning names each sample without an answer.
-
-    Args:
-        log: a file that an evaluation with :func:`proof` wrote, complete or not.
-    """
+    """The answers of a log, whole or not, in its order, each with its cost; warns of samples without an answer."""
     for sample in read_eval_log_samples(log, all_samples_required=False, exclude_fields={"events", "store"}):
         number = sample.epoch - 1
         if sample.error is not None:

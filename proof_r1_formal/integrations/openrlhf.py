@@ -34,9 +34,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
     return reply(_scorer()(labels, completions))
 
 
-@cache
-def _scorer() -> Scorer:
-    return Scorer()
+_scorer = cache(Scorer)
 
 
 def rows(problems: Iterable[Problem], *, rules: RuleSystem = "train") -> Iterator[Row]:

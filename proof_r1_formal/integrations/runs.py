@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,11 +52,7 @@ class DataArguments:
 def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
     """The problems that the method can learn from, and lines on what was left out and on lengths.
 
-    Args:
-        files: of problems.
-        arguments: which prompt, and how long.
-        rules: name of the catalogue in the prompt.
-        tokenizer: of the model.
+    ``rules`` is the name of the catalogue in the prompt.
 
     Raises:
         ProofR1Error: a file cannot be read, no problem is left, or, if ``strict``, a problem cannot be used.
@@ -71,8 +67,7 @@ def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tok
         else:
             kept.append(problem)
     rows = problems_dataset(kept, rules=cast(RuleSystem, rules), prompt=_prompt(arguments)) if kept else []
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("problems", rows, lengths, arguments, left_out)
+    return _fitting("problems", rows, tokenizer, arguments, left_out)
 
 
 def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
@@ -81,8 +76,7 @@ def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules:
     problems = list(_read(files, arguments.strict, left_out))
     left_out["without a reference proof"] += sum([not problem.proofs for problem in problems])
     rows = demonstrations_dataset(problems, rules=cast(RuleSystem, rules), prompt=_prompt(arguments))
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("demonstrations", rows, lengths, arguments, left_out)
+    return _fitting("demonstrations", rows, tokenizer, arguments, left_out)
 
 
 def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterator[Problem]:
@@ -104,7 +98,8 @@ def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterato
         yield from found.values()
 
 
-def _fitting(what: str, rows: Any, lengths: Sequence[int], arguments: DataArguments, left_out: Counter[str]) -> Rows:
+def _fitting(what: str, rows: Any, tokenizer: Any, arguments: DataArguments, left_out: Counter[str]) -> Rows:
+    lengths = [_length(tokenizer, row["prompt"]) for row in rows]
     limit = arguments.max_prompt_tokens
     fitting = [number for number, length in enumerate(lengths) if limit is None or length <= limit]
     left_out[f"the prompt is longer than {limit} tokens"] += len(lengths) - len(fitting)
@@ -121,14 +116,12 @@ def _prompt(arguments: DataArguments) -> PromptName:
     return cast("PromptName", arguments.prompt)
 
 
-def _ids(tokenizer: Any, prompt: Any) -> list[int]:
+def _length(tokenizer: Any, prompt: Any) -> int:
     if isinstance(prompt, str):
-        ids: list[int] = tokenizer(prompt)["input_ids"]
-        return ids
+        return len(tokenizer(prompt)["input_ids"])
     if tokenizer.chat_template is None:
         raise ProofR1Error("the tokenizer has no chat template: use prompt: question or prompt: short")
-    chat: list[int] = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False)
-    return chat
+    return len(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False))
 
 
 def load_tokenizer(model: str) -> Any:
@@ -154,12 +147,9 @@ SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED,
 def evaluation_scores(
     problems: Mapping[str, Problem], reports: Iterable[TraceReport], *, prefix: str = "eval"
 ) -> dict[str, float]:
-    """The scores of an evaluation by the names of a trainer's log.
+    """The scores of an evaluation by the names of a trainer's log, which have the prefix.
 
-    Args:
-        problems: by id.
-        reports: on the completions, whose samples are numbered here, problem by problem.
-        prefix: of the names.
+    The samples of the reports are numbered here, problem by problem.
     """
     samples: Counter[str] = Counter()
     numbered = []

@@ -20,7 +20,9 @@ Row: TypeAlias = dict[str, object]
 
 DATA_SOURCE = "proof-r1"
 """The ``data_source`` of rows of this task, in data sets of several tasks."""
-_REMEMBERED_PROBLEMS = 256
+
+problem_of = lru_cache(256)(from_json)
+"""The problem of a record in JSON; the last ones are remembered."""
 
 
 class Scorer:
@@ -44,7 +46,6 @@ class Scorer:
         self.reward = reward
         self._rules = rules
         self._client = client
-        self._problem = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
 
     @cached_property
     def _verifier(self) -> Verifier:
@@ -75,13 +76,9 @@ class Scorer:
         ]
 
     def report(self, problem: str, completion: str) -> TraceReport:
-        """The report on a completion, by this process.
-
-        Args:
-            problem: its record in JSON.
-            completion: the model's answer.
+        """The report of this process on a completion of a problem, its record in JSON.
 
         Raises:
             DataError: the text is not a problem.
         """
-        return self._verifier.verify(self._problem(problem), completion)
+        return self._verifier.verify(problem_of(problem), completion)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -29,12 +28,11 @@ from trl import GRPOConfig, GRPOTrainer
 
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.methods import Rollout
-from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.rewards import reward_function
 from proof_r1_formal.integrations.runs import evaluation_scores
-from proof_r1_formal.integrations.scoring import DATA_SOURCE
+from proof_r1_formal.integrations.scoring import DATA_SOURCE, problem_of
 from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
 
@@ -151,7 +149,6 @@ class ProofTrainer(GRPOTrainer):
                 "share_prompts is for one process: each prompt is a second pass, which DDP does not allow"
             )
         self.assigner = args.assigner(self.processing_class)
-        self._problem = lru_cache(256)(from_json)
         self._rollouts: list[Rollout] = []
         self._noted: list[Mapping[str, float]] = []
         self._evaluated: dict[str, Problem] = {}
@@ -165,7 +162,7 @@ class ProofTrainer(GRPOTrainer):
         """The reward function that TRL calls with the completions of this process; what it returns is only logged."""
         nothing = [None] * len(completion_ids)
         sources = columns.get("data_source") or nothing
-        problems = [self._problem(one) for one in problem or nothing if one]
+        problems = [problem_of(one) for one in problem or nothing if one]
         if len(problems) < len(completion_ids) or any(name not in (None, DATA_SOURCE) for name in sources):
             raise ProofR1Error("a row has no problem in its column `problem`; give rows of other tasks another trainer")
         self._rollouts = self.assigner.verify(problems, completion_ids)
@@ -222,12 +219,8 @@ class ProofTrainer(GRPOTrainer):
         **options: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
         if not self.args.share_prompts:
-            found: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None] = (
-                super()._get_per_token_logps_and_entropies(
-                    model, input_ids, attention_mask, logits_to_keep, batch_size, **options
-                )
-            )
-            return found
+            passed_on = (model, input_ids, attention_mask, logits_to_keep, batch_size)
+            return super()._get_per_token_logps_and_entropies(*passed_on, **options)  # type: ignore[no-any-return]
         given = {name for name, value in options.items() if value is not None and value is not False}
         if used := sorted(given - {"compute_entropy"}):
             raise ProofR1Error(f"share_prompts is for plain text models, and TRL asks for {used[0]}")
@@ -276,14 +269,12 @@ class ProofTrainer(GRPOTrainer):
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
-        if checkpoint is not None:
-            self.assigner.load_state_dict(_read_state(Path(checkpoint) / STATE))
-
-
-def _read_state(path: Path) -> Mapping[str, float]:
-    try:
-        state: Mapping[str, float] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        advice = "delete this checkpoint to resume from an earlier one"
-        raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
-    return state
+        if checkpoint is None:
+            return
+        path = Path(checkpoint) / STATE
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            advice = "delete this checkpoint to resume from an earlier one"
+            raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
+        self.assigner.load_state_dict(state)

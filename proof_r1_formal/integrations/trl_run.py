@@ -57,11 +57,7 @@ class Run:
 
 
 def read_run(file: Path, changes: Sequence[str]) -> Run:
-    """Read the file and the data.
-
-    Args:
-        file: the configuration.
-        changes: ``--field value`` pairs, which replace fields of the file.
+    """Read the file, with changes to its fields as ``--field value``, and the data.
 
     Raises:
         ProofR1Error: a field, method, preset or catalogue is unknown or has a wrong value, the model's folder has no
@@ -73,7 +69,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         raise DataError(str(file), str(error)) from error
     if not isinstance(given, dict):
         raise DataError(str(file), "it must be a mapping from fields to values")
-    kind = WarmUpConfig if SFT in (given.get("method"), *_after("--method", changes)) else ProofConfig
+    methods = [given.get("method"), *[value for name, value in pairwise(changes) if name == "--method"]]
+    kind = WarmUpConfig if SFT in methods else ProofConfig
     try:
         parser = TrlParser((DataArguments, kind, ModelConfig))
         arguments, settings, model = parser.parse_args_and_config(["--config", str(file), *changes])
@@ -90,10 +87,6 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         return Run(arguments, settings, model, tokenizer, train, None, lines)
     evaluation, more = prepare(arguments.evaluation, arguments, rules=settings.rules, tokenizer=tokenizer)
     return Run(arguments, settings, model, tokenizer, train, evaluation, (*lines, *more))
-
-
-def _after(flag: str, changes: Sequence[str]) -> list[str]:
-    return [value for name, value in pairwise(changes) if name == flag]
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------
@@ -156,15 +149,14 @@ def train(run: Run) -> Path:
 
 
 def _trainer(run: Run) -> Any:
-    options: dict[str, Any] = {
-        "train_dataset": run.train,
-        "eval_dataset": run.evaluation,
-        "processing_class": run.tokenizer,
-        "peft_config": get_peft_config(run.model),
-    }
-    name = run.model.model_name_or_path
     loading = {"dtype": run.model.dtype, "attn_implementation": run.model.attn_implementation}
     run.settings.model_init_kwargs = loading | (run.settings.model_init_kwargs or {})
-    if isinstance(run.settings, ProofConfig):
-        return ProofTrainer(name, args=run.settings, **options)
-    return SFTTrainer(name, args=run.settings, **options)
+    kind: Any = ProofTrainer if isinstance(run.settings, ProofConfig) else SFTTrainer
+    return kind(
+        run.model.model_name_or_path,
+        args=run.settings,
+        train_dataset=run.train,
+        eval_dataset=run.evaluation,
+        processing_class=run.tokenizer,
+        peft_config=get_peft_config(run.model),
+    )

@@ -25,6 +25,8 @@ from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 __all__ = ["ProofEnv", "ProofTaskset"]
 
+_scorer = cache(Scorer)
+
 
 class ProofData(vf.TaskData):
     """A problem, as its record in JSON."""
@@ -45,14 +47,14 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
     @vf.reward
     async def proof(self, trace: vf.Trace) -> float:
         """The reward of the last reply. The metric ``right`` records whether it selects the right option."""
-        scorer = _scorer(self.config.reward, self.config.rules)
+        scorer = _scorer(self.config.reward, rules=self.config.rules)
         [scored] = await asyncio.to_thread(scorer, [self.data.problem], [trace.last_reply])  # others go on meanwhile
         trace.record_metric("right", float(scored.right))
         return scored.reward
 
     def complaint(self, answer: str) -> str | None:
         """The findings on an answer, for the model; None if all checks pass. It is silent on the right option."""
-        report = _scorer(self.config.reward, self.config.rules).report(self.data.problem, answer)
+        report = _scorer(self.config.reward, rules=self.config.rules).report(self.data.problem, answer)
         return complaint(report) if needs_repair(report) else None
 
 
@@ -97,8 +99,3 @@ class ProofEnv(vf.Env[ProofEnvConfig]):
                 if told is None:
                     return
                 answer = await exchange.turn(told)
-
-
-@cache
-def _scorer(reward: RewardName, rules: RuleSystem) -> Scorer:
-    return Scorer(reward, rules=rules)

@@ -12,7 +12,7 @@ Set ``VERL_USE_EXTERNAL_MODULES=proof_r1_formal.integrations.verl_trainer``, and
 from __future__ import annotations
 
 import json
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,10 @@ class ProofTrainer(PPOTrainerSync):
         super().__init__(config)
         self._given: dict[str, Any] = OmegaConf.to_container(config.get("proof_r1", OmegaConf.create()))
 
-    @property
+    @cached_property
     def assigner(self) -> CreditAssigner:
         """Made when the tokenizer is known."""
-        if "_assigner" not in self.__dict__:
-            self.__dict__["_assigner"] = CreditAssigner(self.tokenizer, **self._given)
-        found: CreditAssigner = self.__dict__["_assigner"]
-        return found
+        return CreditAssigner(self.tokenizer, **self._given)
 
     def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
         """Verify the rollouts of a batch, and store the advantages of their tokens in verl's queue."""
@@ -80,9 +77,8 @@ class ProofTrainer(PPOTrainerSync):
         for row, earned in zip(order, credit.advantages, strict=True):
             advantages[row] = torch.tensor(earned, dtype=torch.float32) * scale
         nested = torch.nested.as_nested_tensor(advantages, layout=torch.jagged)
-        metrics.update(
-            {f"proof/{name}": value for name, value in chain(credit.metrics.items(), [("broken", credit.broken)])}
-        )
+        noted = {**credit.metrics, "broken": credit.broken}
+        metrics.update({f"proof/{name}": value for name, value in noted.items()})
         fields = TensorDict({"advantages": nested, "returns": nested.clone()}, batch_size=len(ids))
         return tq.kv_batch_put(keys=batch.keys, partition_id=batch.partition_id, fields=fields)
 

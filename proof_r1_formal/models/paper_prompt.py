@@ -62,10 +62,7 @@ _APPLICATION: Final = re.compile(r"\b(\w+)\(([^()]+)\)")
 def paper_contract(problem: Problem, rules: Catalogue, *, thinking: Thinking = "explicit") -> str:
     """The system message. A rule that the paper does not have stands there with its meaning.
 
-    Args:
-        problem: its options are named.
-        rules: the rules that the answer may name.
-        thinking: which of the paper's two instructions about thoughts.
+    ``thinking``: which of the paper's two instructions about thoughts.
     """
     names = "\n".join([_LINES.get(rule.name, f"- {rule.name}: {rule.meaning}.") for rule in rules.rules])
     *others, last = [option.id for option in problem.options]
@@ -119,11 +116,9 @@ def paper_question(problem: Problem) -> str:
 
 def option_statement(option: Option) -> str:
     """The formal statement of an option. That of False is the goal's in parentheses after ¬, whatever the goal is."""
-    match option:
-        case Option(label=label, formula=Not(goal)) if label == FALSE:
-            return f"¬({_statement(goal)})"
-        case _:
-            return _statement(option.formula)
+    if option.label == FALSE and isinstance(option.formula, Not):
+        return f"¬({_statement(option.formula.body)})"
+    return _statement(option.formula)
 
 
 def _statement(formula: Formula, source: str = "") -> str:

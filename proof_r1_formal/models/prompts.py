@@ -112,11 +112,8 @@ PromptSet: TypeAlias = Literal["default", "paper"]
 def text_prompt(problem: Problem, *, english: bool) -> str:
     """The problem as a prompt without a chat, for models that are trained on this task alone.
 
-    The text ends in one newline: tokenizers split a blank line in another way if an answer follows.
-
-    Args:
-        problem: premises and options, with their ids.
-        english: as :func:`question`; else formulas only.
+    It has ids and formulas, with ``english`` all that :func:`question` has. It ends in one newline: tokenizers split
+    a blank line in another way if an answer follows.
     """
     if english:
         return f"{question(problem)}\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport, model_in_words
+from proof_r1_formal.proof.report import NOTES, Code, TraceReport, model_in_words
 from proof_r1_formal.proof.step import VERIFIED
 
 
@@ -30,7 +30,8 @@ def _lines(report: TraceReport) -> Iterator[str]:
     yield "The checks found this in your proof:"
     for number, step in enumerate(report.actions, 1):
         if step.signal < VERIFIED:
-            yield f"- {step.id or f'element {number}'}: {_reasons(step)}"
+            reasons = [finding.message for finding in step.findings if finding.code not in NOTES]
+            yield f"- {step.id or f'element {number}'}: {'; '.join(reasons)}"
             if step.countermodel is not None:
                 model = model_in_words(step.countermodel)
                 yield f"  It does not follow: its dependencies are true and its conclusion is false where {model}."
@@ -38,8 +39,3 @@ def _lines(report: TraceReport) -> Iterator[str]:
         yield "- No option is chosen at the end."
     yield ""
     yield "Answer the whole question once more, in the same form, with a proof in which every step passes."
-
-
-def _reasons(step: StepReport) -> str:
-    """The findings that made a check fail."""
-    return "; ".join([f.message for f in step.findings if f.code not in NOTES])

@@ -77,11 +77,8 @@ class Trace(msgspec.Struct, frozen=True):
 
 def read_completion(text: str) -> Trace:
     """Read the actions of a completion. Any text is accepted."""
-    match _summary(text):
-        case Trace() as malformed:
-            return malformed
-        case elements:
-            return Trace(True, tuple([_action(span, value) for span, value in elements]))
+    found = _summary(text)
+    return found if isinstance(found, Trace) else Trace(True, tuple([_action(*element) for element in found]))
 
 
 def read_action(text: str, start: int = 0) -> Action | None:
@@ -140,28 +137,25 @@ def next_action(text: str, position: int, *, first: bool) -> Action | None:
 
 def count_actions(text: str) -> int:
     """The number of actions that :func:`read_completion` finds; their content is not read."""
-    match _summary(text):
-        case Trace(actions=actions):
-            return len(actions)
-        case elements:
-            return len(elements)
+    found = _summary(text)
+    return len(found.actions if isinstance(found, Trace) else found)
 
 
 def _summary(text: str) -> list[_Element] | Trace:
     """The elements of the summary's array, or what stands for a summary that holds none."""
-    match summary_span(text):
-        case Trace() as malformed:
-            return malformed
-        case span:
-            try:
-                return _elements(text, *_strip_fence(text, *span))
-            except NotAnArrayError as error:
-                return _malformed_trace(span, str(error))
+    span = summary_span(text)
+    if isinstance(span, Trace):
+        return span
+    try:
+        return _elements(text, *_strip_fence(text, *span))
+    except NotAnArrayError as error:
+        return _malformed_trace(span, str(error))
 
 
 def summary_span(text: str) -> tuple[int, int] | Trace:
     """Where the content of the summary starts and ends, or what stands for a summary that is not there."""
-    after_think = _after_last(text, "</think>")
+    thought = text.rfind("</think>")
+    after_think = 0 if thought < 0 else thought + len("</think>")
     opening = text.find("<summary>", after_think)
     if opening < 0:
         return _malformed_trace((after_think, len(text)), "there is no <summary>")
@@ -170,11 +164,6 @@ def summary_span(text: str) -> tuple[int, int] | Trace:
     if end < 0:
         return _malformed_trace((start, len(text)), "the <summary> is not closed")
     return start, end
-
-
-def _after_last(text: str, marker: str) -> int:
-    found = text.rfind(marker)
-    return 0 if found < 0 else found + len(marker)
 
 
 def _malformed_trace(span: tuple[int, int], problem: str) -> Trace:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
@@ -24,9 +23,6 @@ from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-
-if TYPE_CHECKING:
-    from proof_r1_formal.assistants.kernel import KernelEvidence
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
@@ -62,25 +58,25 @@ class Settings:
             SolverError: the solver is unknown or not installed, or Lean is missing and kernel evidence is requested.
             CatalogueError: the catalogue is unknown.
         """
+        solver, kernel = get_solver(self.solver, self.limits), None
+        if self.evidence == "kernel":
+            from proof_r1_formal.assistants.kernel import KernelEvidence
+            from proof_r1_formal.assistants.lean import LeanKernel
+            from proof_r1_formal.assistants.lean_program import HINT
+
+            found = LeanKernel.find(self.lean)
+            if found is None:
+                raise SolverError("lean", f"no Lean was found to check evidence; {HINT}")
+            kernel = KernelEvidence(found)
         return Verifier(
-            get_solver(self.solver, self.limits),
+            solver,
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
             atomic=self.atomic,
             evidence=self.evidence,
-            kernel=self._kernel() if self.evidence == "kernel" else None,
+            kernel=kernel,
         )
-
-    def _kernel(self) -> KernelEvidence:
-        from proof_r1_formal.assistants.kernel import KernelEvidence
-        from proof_r1_formal.assistants.lean import LeanKernel
-        from proof_r1_formal.assistants.lean_program import HINT
-
-        found = LeanKernel.find(self.lean)
-        if found is None:
-            raise SolverError("lean", f"no Lean was found to check evidence; {HINT}")
-        return KernelEvidence(found)
 
 
 def verify(

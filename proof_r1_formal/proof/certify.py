@@ -43,8 +43,7 @@ from proof_r1_formal.rules.theorems import instance_proof
 
 CHUNK = 512
 """How many certificates a kernel is given at a time."""
-_BINDING = "␣goal"
-"""Id of the step from the last conclusion to the option's formula, where they are written differently."""
+_BINDING = "␣goal"  # id of the step from the last conclusion to the option's formula, if written differently
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +78,25 @@ class CheckedCertification:
     @property
     def is_theorem(self) -> bool:
         """Whether the kernel accepts the answer: the entailment, or for Uncertain both non-entailments."""
-        match self.certification.certificate:
-            case Certificate():
-                return ANSWER in self.judgements and self.judgements[ANSWER].accepted
-            case OpenCertificate():
-                wanted = (self.judgements.get(name) for name in (GOAL_FAILS, NEGATION_FAILS))
-                return all(judgement is not None and judgement.accepted for judgement in wanted)
-            case None:
-                return False
+        if self.certification.certificate is None:
+            return False
+        is_open = isinstance(self.certification.certificate, OpenCertificate)
+        wanted = (GOAL_FAILS, NEGATION_FAILS) if is_open else (ANSWER,)
+        return all(name in self.judgements and self.judgements[name].accepted for name in wanted)
 
     def faults(self) -> Iterator[str]:
         """One sentence for each theorem that the kernel rejects."""
         certificate = self.certification.certificate
         for name, judgement in self.judgements.items():
-            if not judgement.accepted:
-                step = None
-                if name == ANSWER and judgement.line is not None and isinstance(certificate, Certificate):
-                    if certificate.reflects(self.style):
-                        yield f"{name}: Lean's checker does not accept the steps"
-                        continue
+            if judgement.accepted:
+                continue
+            step, reason = None, judgement.reason
+            if name == ANSWER and judgement.line is not None and isinstance(certificate, Certificate):
+                if certificate.reflects(self.style):
+                    reason = "Lean's checker does not accept the steps"
+                else:
                     step = certificate.step_at(judgement.line)
-                where = name if step is None else f"{name}, step {step}"
-                yield f"{where}: {judgement.reason}"
+            yield f"{name}{'' if step is None else f', step {step}'}: {reason}"
 
 
 def certify_many(
@@ -158,14 +154,9 @@ class _NoCertificateError(Exception):
 
 
 def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: int = 0) -> Certification:
-    """Verify a completion and build the certificate of its answer.
+    """Verify a completion, see :meth:`Verifier.verify`, and build the certificate of its answer.
 
-    Args:
-        verifier: whose verdicts count; its rule catalogue says which theorems the steps apply.
-        problem, completion, sample: see :meth:`Verifier.verify`.
-
-    Raises:
-        SignatureError, SolverError: see :meth:`Verifier.verify`.
+    The verifier's rule catalogue says which theorems the steps apply.
     """
     return certify_verified(verifier, problem, completion, verifier.verify(problem, completion, sample=sample))
 
@@ -185,14 +176,11 @@ def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: Tra
     option = problem.option(report.answer)
     assert option is not None
     premises = {premise.id: premise.formula for premise in problem.premises}
+    formulas = tuple(premises.values())
     if option.label == UNCERTAIN:
-        return OpenCertificate(
-            premises,
-            option.formula,
-            _countermodel(verifier, tuple(premises.values()), option.formula),
-            _countermodel(verifier, tuple(premises.values()), Not(option.formula)),
-        )
-    model = _countermodel(verifier, tuple(premises.values()), BOTTOM)
+        asked = (option.formula, Not(option.formula))
+        return OpenCertificate(premises, option.formula, *[_countermodel(verifier, formulas, goal) for goal in asked])
+    model = _countermodel(verifier, formulas, BOTTOM)
     steps = _steps(verifier, premises, trace, report)
     last = steps[-1]
     if not alpha_equivalent(last.formula, option.formula):

@@ -26,9 +26,7 @@ def step(report: StepReport) -> RenderableType:
 def trace(problem: Problem | None, report: TraceReport) -> RenderableType:
     """One verified trace: premises, actions with verdicts and reasons, and the closure of the answer as a tree.
 
-    Args:
-        problem: of the trace; without it, the premises are left out.
-        report: on the trace.
+    Without the problem, the premises are left out.
     """
     premises = [] if problem is None else [_premises(problem, report)]
     actions = [_actions(report.actions), *_findings(report.actions)]
@@ -104,10 +102,7 @@ def _findings(steps: Iterable[StepReport]) -> Iterator[RenderableType]:
 
 def _closure(report: TraceReport) -> RenderableType:
     """The answer at the root, with the dependencies of each action below it; repeated subtrees are not expanded."""
-    steps: dict[str, StepReport] = {}
-    for step in report.actions:
-        if step.id is not None:
-            steps.setdefault(step.id, step)
+    steps = {step.id: step for step in reversed(report.actions) if step.id is not None}  # of one id, the first
     if not report.closure:
         return Text("No terminal action, so the closure is empty.", "dim")
     terminal = report.actions[-1]

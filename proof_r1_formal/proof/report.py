@@ -116,7 +116,20 @@ class RuleReport(msgspec.Struct, frozen=True, gc=False):
     minor: tuple[str, ...]
 
 
-class StepReport(msgspec.Struct, frozen=True, gc=False):
+class _Report(msgspec.Struct, frozen=True, gc=False):
+    """What reports on actions and on completions have in common."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON's types, with the keys that it has in a file of reports."""
+        return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
+
+    def _repr_html_(self) -> str:
+        from proof_r1_formal.data.display import html
+
+        return html(self)  # type: ignore[arg-type]  # both have __rich__
+
+
+class StepReport(_Report, frozen=True, gc=False):
     """The verdicts on one action.
 
     Attributes:
@@ -168,22 +181,13 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         reasons = [f"\n  {finding.code.value}: {finding.message}" for finding in self.findings]
         return f"{name} ({place}): {verdicts}; signal {self.signal}{''.join(reasons)}"
 
-    def to_dict(self) -> dict[str, object]:
-        """The report as JSON's types."""
-        return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
-
     def __rich__(self) -> RenderableType:
         from proof_r1_formal.proof import display  # it imports this module
 
         return display.step(self)
 
-    def _repr_html_(self) -> str:
-        from proof_r1_formal.data.display import html
 
-        return html(self)
-
-
-class TraceReport(msgspec.Struct, frozen=True, gc=False):
+class TraceReport(_Report, frozen=True, gc=False):
     """The verdicts on one completion.
 
     Attributes:
@@ -262,19 +266,10 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         ]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, object]:
-        """The report as JSON's types, with the keys of a line of a file of reports."""
-        return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
-
     def __rich__(self) -> RenderableType:
         from proof_r1_formal.proof import display  # it imports this module
 
         return display.trace(None, self)
-
-    def _repr_html_(self) -> str:
-        from proof_r1_formal.data.display import html
-
-        return html(self)
 
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")

@@ -15,7 +15,6 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SignatureError, require_type
 from proof_r1_formal.kernel.signature import SignatureBuilder
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import Code, Finding
 
@@ -45,9 +44,7 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
 
     A conclusion that clashes with the problem stays unchanged. One with a sort that the problem lacks gets a finding.
 
-    Args:
-        action: as it was read.
-        known: the symbols of the problem, from :func:`with_sorts`.
+    ``known``: the symbols of the problem, from :func:`with_sorts`.
 
     Raises:
         TypeError: it is not an action.
@@ -60,11 +57,7 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     if unknown:
         problem = f"the problem has no sort {', '.join(sorted(unknown))}"
         return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
-    return structs.replace(action, formula=_write_sorts(formula, known))
-
-
-def _write_sorts(formula: Formula, known: SignatureBuilder) -> Formula:
     try:
-        return known.extend(formula).sorted(formula)
+        return structs.replace(action, formula=known.extend(formula).sorted(formula))
     except SignatureError:
-        return formula
+        return action

@@ -23,12 +23,9 @@ Proof: TypeAlias = Sequence[ReferenceStep]
 
 
 def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit") -> str:
-    """The completion of a proof: thoughts and summary.
+    """The completion of a proof, whose last step is the terminal one: thoughts and summary.
 
-    Args:
-        problem: the question.
-        proof: of the answer, the terminal step included.
-        thinking: what contains the opening ``<think>``.
+    ``thinking``: what contains the opening ``<think>``.
     """
     opening = "<think>\n" if thinking == "explicit" else ""
     return f"{opening}{thoughts(problem, proof)}\n</think>\n\n{summary(proof)}"
@@ -58,10 +55,6 @@ def _conclusion(problem: Problem, step: ReferenceStep) -> str:
 
 def summary(proof: Proof) -> str:
     """The steps as the array of a summary, one per line. Formulas are escaped: none looks like ``</summary>``."""
-    elements = ",\n".join(json.dumps(_element(step), ensure_ascii=False).replace("<", "\\u003c") for step in proof)
+    steps = [dict(zip(FIELDS, (s.id, s.dependencies, s.conclusion, s.rule), strict=True)) for s in proof]
+    elements = ",\n".join([json.dumps(step, ensure_ascii=False).replace("<", "\\u003c") for step in steps])
     return f"<summary>[\n{elements}\n]</summary>"
-
-
-def _element(step: ReferenceStep) -> dict[str, str | tuple[str, ...]]:
-    values = (step.id, step.dependencies, step.conclusion, step.rule)
-    return dict(zip(FIELDS, values, strict=True))

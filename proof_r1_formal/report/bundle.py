@@ -50,11 +50,7 @@ def write_bundle(
     *,
     kernels: Kernels | None = None,
 ) -> None:
-    """Write a bundle; the file appears completely or not at all.
-
-    Args:
-        path: of the file; an existing file is replaced.
-        verifier, problems, traces, kernels: see :func:`bundle`.
+    """Write a bundle, see :func:`bundle`; the file appears completely or not at all. An existing file is replaced.
 
     Raises:
         DataError: the path cannot be written.
@@ -65,15 +61,12 @@ def write_bundle(
 
 def encode(data: Mapping[str, Json]) -> bytes:
     """A bundle as JSON in UTF-8, each problem and trace on a line of its own."""
-    fields = [
-        f"{_json(name)}: {_lines(value) if isinstance(value, list) else _json(value)}" for name, value in data.items()
-    ]
+    fields = []
+    for name, value in data.items():
+        text = "[\n" + ",\n".join(map(_json, value)) + "\n]" if isinstance(value, list) else _json(value)
+        fields.append(f"{_json(name)}: {text}")
     # An unpaired surrogate in a text becomes its JSON escape.
     return ("{" + ",\n".join(fields) + "}\n").encode(errors="backslashreplace")
-
-
-def _lines(values: list[Json]) -> str:
-    return "[\n" + ",\n".join(map(_json, values)) + "\n]"
 
 
 def _json(value: object) -> str:
@@ -170,8 +163,10 @@ def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceR
         undecided = report.uncertain == "undecided"  # perhaps as the budget is spent, so it is not asked again
         uncertain = {name: None if undecided else _support(verifier, premises, goal) for name, goal in asked.items()}
     binding: Json = None
-    if option is not None and last is not None and last is not option.formula and not _is_undecided(report):
-        binding = _support(verifier, (), Iff(last, option.formula))
+    if option is not None and last is not None and last is not option.formula:
+        codes = [finding.code for finding in report.actions[-1].findings]
+        if Code.BINDING_UNDECIDED not in codes:  # whether the last action states the formula of its option
+            binding = _support(verifier, (), Iff(last, option.formula))
     return {
         "problem": report.problem_id,
         "sample": report.sample,
@@ -225,8 +220,3 @@ def _support(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: 
             return {"countermodel": structure_to_data(model)}
         case _:
             return None
-
-
-def _is_undecided(report: TraceReport) -> bool:
-    """Whether it stayed undecided if the last action states the formula of its option."""
-    return any(finding.code is Code.BINDING_UNDECIDED for finding in report.actions[-1].findings)

@@ -41,8 +41,7 @@ from proof_r1_formal.kernel.term import (
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate, rename, rename_term
 from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term
 
-_OWN = "␣"
-"""The beginning of the names that the package makes."""
+_OWN = "␣"  # the beginning of the names that the package makes
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -66,7 +65,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
-    """The rows of a proof.
+    """The rows of a proof that the checker accepts, from the premises of its order, each with its name.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> from proof_r1_formal.kernel.syntax import App
@@ -79,10 +78,6 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
     3 cat(tom) → shy(tom) -- ∀ elimination, tom 1
     4 shy(tom) -- → elimination 3 2
 
-    Args:
-        proof: as the checker accepts it.
-        premises: name and formula of each, in the proof's order.
-
     Raises:
         ProofError: a proof is not one of the calculus.
     """
@@ -94,9 +89,7 @@ def derivation(
 ) -> tuple[Row, ...]:
     """The rows of an answer; the reason for what a step concludes begins with the step's id.
 
-    Args:
-        premises: by id.
-        steps: of each its id, what it depends on, its conclusion, and the proof from them.
+    Of each step: its id, what it depends on, its conclusion, and the proof from them.
 
     Raises:
         ProofError: a proof is not one of the calculus.
@@ -123,25 +116,15 @@ def _rows(premises: Sequence[tuple[str, Formula]], parts: Sequence[_Part]) -> tu
 
 
 class _Writer:
-    """The rows so far, and what holds at the current place.
-
-    Args:
-        taken: names that constants of the package's own do not get.
-
-    Attributes:
-        rows: so far.
-        constants: the names of the package's own constants in this proof.
-        own: the names of its own constants in all proofs.
-        met: the names of others.
-    """
+    """The rows so far, and what holds at the current place."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.rows: list[Row] = []
-        self.constants: dict[str, str] = {}
-        self.own: set[str] = set()
-        self.met: set[str] = set()
+        self.constants: dict[str, str] = {}  # the names of the package's own constants in this proof
+        self.own: set[str] = set()  # those in all proofs
+        self.met: set[str] = set()  # the names of other constants
         self._known: list[tuple[Signed, int]] = []  # what each line says, and the number that it is shown under
-        self._taken = set(taken)
+        self._taken = set(taken)  # names that the package's own constants do not get
         self._numbers = count(1)
         self._depth = 0
 
@@ -167,17 +150,14 @@ class _Writer:
             self._known = [shown[place] for place in places]
             self.constants = {}
             self.block(proof)
-            if concluded is not None:
-                self._conclude(*concluded)
+            if concluded is not None:  # the last row is written in the words of the step
+                id_, formula = concluded
+                last = self.rows[-1]
+                if self._known[-1][0] == FALSUM != signed(formula):  # a contradiction shows anything
+                    self.add(signed(formula), f"{id_}: ⊥ elimination", (len(self._known) - 1,), text=show(formula))
+                else:
+                    self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
             shown.append(self._known[-1])
-
-    def _conclude(self, id_: str, formula: Formula) -> None:
-        """Write the last row in the words of a step; a contradiction shows anything."""
-        says, last = self._known[-1][0], self.rows[-1]
-        if says == FALSUM != signed(formula):
-            self.add(signed(formula), f"{id_}: ⊥ elimination", (len(self._known) - 1,), text=show(formula))
-        else:
-            self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
 
     def block(self, lines: Block) -> None:
         """The rows of lines."""

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Sequence
 
 from proof_r1_formal.report.fitch import Row
 
-_WIDTH = 80
-"""The column where reasons begin at the latest, but for longer formulas."""
+_WIDTH = 80  # the column where reasons begin at the latest, but for longer formulas
 
 _SYMBOLS = {
     "⊤": r"\top", "⊥": r"\bot", "¬": r"\lnot", "∧": r"\land", "∨": r"\lor", "⊕": r"\oplus", "→": r"\to",
     "↔": r"\leftrightarrow", "∀": r"\forall", "∃": r"\exists",
 }  # fmt: skip
 _ESCAPED = {each: rf"\{each}" for each in "#$%&_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
-_ACCENTED = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ"
+_KNOWN = "–ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ"
 _TOKEN = re.compile(
     r"(?P<operator> [∧∨⊕→↔=] )|(?P<symbol>[⊤⊥¬∧∨⊕→↔∀∃])|(?P<space> )"
     r'|(?P<name>"(?:[^"\\]|\\.)*"|[^\s⊤⊥¬∧∨⊕→↔∀∃(),="]+)|.'
@@ -35,11 +34,7 @@ _PREAMBLE = r"""\documentclass{article}
 
 
 def plain(rows: Sequence[Row], *, premises: int) -> str:
-    """The rows as text.
-
-    Args:
-        rows: of a proof.
-        premises: how many of them are premises.
+    """The rows of a proof as text; the first ones are premises.
 
     >>> rows = (Row(1, 0, "p ∧ q", "h1"), Row(2, 0, "p", "s1: ∧ elimination", (1,)))
     >>> print(plain(rows, premises=1), end="")
@@ -59,12 +54,7 @@ def plain(rows: Sequence[Row], *, premises: int) -> str:
 
 
 def latex(rows: Iterable[Row], title: str) -> str:
-    """The rows as a document for LaTeX.
-
-    Args:
-        rows: of a proof.
-        title: a line above it.
-    """
+    """The rows of a proof as a document for LaTeX, with a title above."""
     lines = [
         rf"\row{{{row.number or ''}}}{{{row.depth + 1}}}{{{math(_what(row))}}}{{{_reason(_why(row))}}}" for row in rows
     ]
@@ -99,11 +89,8 @@ def _reason(text: str) -> str:
 
 def _word(text: str) -> str:
     """The text as LaTeX text."""
-    return "".join([_ESCAPED.get(each, each if _is_known(each) else rf"\texttt{{U+{ord(each):04X}}}") for each in text])
-
-
-def _is_known(character: str) -> bool:
-    return (character.isascii() and character.isprintable()) or character in _ACCENTED or character == "–"
+    codes = {each: rf"\texttt{{U+{ord(each):04X}}}" for each in text if not (each.isascii() and each.isprintable())}
+    return "".join([each if each in _KNOWN else _ESCAPED.get(each) or codes.get(each, each) for each in text])
 
 
 def _what(row: Row) -> str:

@@ -13,7 +13,6 @@ import base64
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count as numbers
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -33,7 +32,7 @@ from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
-from proof_r1_formal.proof.report import Code, Finding, ModelReport, TraceReport
+from proof_r1_formal.proof.report import Code, ModelReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.fitch import Row, fitch
@@ -48,8 +47,7 @@ CHUNK = 50
 CERTIFICATES = 200
 """Default number of certificates: one is many times as long as its trace."""
 
-_INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
-"""Where the data belongs: before the program, and behind it."""
+_INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"  # where the data belongs: before the program, and after it
 _LEVELS = {UNSUPPORTED: 1, UNRULED: 2, VERIFIED: 3}
 
 
@@ -160,13 +158,9 @@ def _catalogue(rules: Catalogue) -> Data:
 # -- traces -----------------------------------------------------------------------------------------------------------
 
 
-def _findings(report: TraceReport) -> Iterator[Finding]:
-    yield from (finding for step in report.actions for finding in step.findings)
-    yield from report.findings
-
-
 def _row(number: int, report: TraceReport) -> Data:
     """The entry of a trace in the list: a digit for each action is its signal as 0 to 3, plus 4 if in the closure."""
+    findings = [*[finding for step in report.actions for finding in step.findings], *report.findings]
     return {
         "problem": number,
         "sample": report.sample,
@@ -177,7 +171,7 @@ def _row(number: int, report: TraceReport) -> Data:
         **_present(
             answer=report.answer,
             correct=report.answer_correct,
-            codes=list(dict.fromkeys([finding.code.value for finding in _findings(report)])),
+            codes=list(dict.fromkeys([finding.code.value for finding in findings])),
             rules=list(dict.fromkeys(step.declared_rule for step in report.actions if step.declared_rule is not None)),
         ),
     }
@@ -249,13 +243,11 @@ def _repairs(
         return ()
     names, formulas = {name for name, _ in given}, tuple([formula for _, formula in given])
     return tuple(
-        [
-            name
-            for name, formula in admitted.items()
-            if name not in names
-            and formula != conclusion
-            and isinstance(inquiry.justify((*formulas, formula), conclusion).answer, Entailed)
-        ]
+        name
+        for name, formula in admitted.items()
+        if name not in names
+        and formula != conclusion
+        and isinstance(inquiry.justify((*formulas, formula), conclusion).answer, Entailed)
     )
 
 
@@ -300,11 +292,9 @@ def _fill(index: Mapping[str, object], chunks: Iterable[Sequence[Data]]) -> byte
     program, _, rest = behind.partition(_TRACES)
     assert rest, "web/report.html has both places for data"
     data = _element("index", "application/json", _json(index).replace(b"<", b"\\u003c"))
-    return b"".join([before, data, program, *map(_pack, numbers(), chunks), rest])
-
-
-def _pack(number: int, chunk: Sequence[Data]) -> bytes:
-    return _element(f"traces-{number}", "text/plain", base64.b64encode(gzip.compress(_json(chunk), 6, mtime=0)))
+    packed = [base64.b64encode(gzip.compress(_json(chunk), 6, mtime=0)) for chunk in chunks]
+    traces = [_element(f"traces-{number}", "text/plain", text) for number, text in enumerate(packed)]
+    return b"".join([before, data, program, *traces, rest])
 
 
 def _json(data: object) -> bytes:

@@ -80,12 +80,7 @@ class Access:
 
 
 def build(pool: Pool, access: Access) -> Starlette:
-    """The application. It starts and closes the pool.
-
-    Args:
-        pool: does the jobs.
-        access: access rules and limits.
-    """
+    """The application. It starts and closes the pool, which does the jobs."""
     service = _Service(pool, access)
 
     @asynccontextmanager
@@ -152,7 +147,10 @@ class _Service:
         """Read a request, and reply."""
         self.check(request)
         async with self._bodies.read(request) as content:
-            options = to_message(_parameters(request), exchange.options)
+            given = request.query_params.multi_items()
+            if len(dict(given)) < len(given):
+                raise RefusalError(400, "bad_request", "a query parameter occurs twice")
+            options = to_message(dict(given), exchange.options)
             body = await exchange.answer(read_message(content, exchange.request), options)
         return Response(body, media_type="application/json")
 
@@ -184,10 +182,12 @@ class _Service:
         if not len(asked.query) == len(asked.prompts) == len(asked.labels):
             raise RefusalError(422, "unusable", "query, prompts and labels differ in length")
         settings: dict[str, Any] = {"rules": options.rules, "reward": options.reward, "most": self._access.max_actions}
-        jobs = [
-            partial(desk.reward, self._record(label), _completion(query, prompt), **settings)
-            for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
-        ]
+        try:
+            texts = list(map(completion_of, asked.query, asked.prompts))
+        except ValueError as error:
+            raise RefusalError(422, "unusable", str(error)) from None
+        records = map(self._record, asked.labels)
+        jobs = [partial(desk.reward, record, text, **settings) for record, text in zip(records, texts, strict=True)]
         outcomes = await self._outcomes(jobs)
         refused = [float(isinstance(outcome, RefusalError)) for outcome in outcomes]
         return msgspec.json.encode(reply([_score(outcome) for outcome in outcomes], refused=refused))
@@ -229,21 +229,6 @@ class _Service:
         done = [asyncio.wrap_future(self._pool.submit(desk.do, job)) for job in jobs]
         outcomes = await asyncio.gather(*done, return_exceptions=True)
         return [_refusal(outcome) if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
-
-
-def _parameters(request: Request) -> dict[str, str]:
-    given = request.query_params.multi_items()
-    if len(dict(given)) < len(given):
-        raise RefusalError(400, "bad_request", "a query parameter occurs twice")
-    return dict(given)
-
-
-def _completion(query: str, prompt: str) -> str:
-    """The completion, which follows the prompt."""
-    try:
-        return completion_of(query, prompt)
-    except ValueError as error:
-        raise RefusalError(422, "unusable", str(error)) from None
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------

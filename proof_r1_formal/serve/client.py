@@ -88,13 +88,8 @@ class Client:
         Raises:
             ServiceError: the service does not answer, or replies with an error.
         """
-        request = VerifyRequest(
-            problem=_problem_text(problem),
-            completions=tuple(completions),
-            rules=rules,
-            evaluation=evaluation,
-            atomic=atomic,
-        )
+        text, texts = _problem_text(problem), tuple(completions)
+        request = VerifyRequest(problem=text, completions=texts, rules=rules, evaluation=evaluation, atomic=atomic)
         return self._ask("/v1/verify", request, VerifyReply).reports
 
     def verify_many(
@@ -106,12 +101,7 @@ class Client:
         evaluation: bool = True,
         atomic: bool = False,
     ) -> tuple[TraceReport, ...]:
-        """Verify completions of several problems; one report each, in order.
-
-        Args:
-            problems: of the completions, one each; see :meth:`verify`.
-            completions: at least one, at most ``messages.MAX_COMPLETIONS``.
-            rules, evaluation, atomic: see :meth:`verify`.
+        """Verify completions of several problems; one report each, in order. See :meth:`verify`.
 
         Raises:
             ServiceError: see :meth:`verify`.

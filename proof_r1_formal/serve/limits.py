@@ -84,9 +84,7 @@ def check_token(request: Request, token: str) -> None:
 class Bodies:
     """The bodies of all requests that are being read or answered.
 
-    Args:
-        most: bytes of one.
-        read_timeout: seconds until all of it is there.
+    Each has at most ``most`` bytes, and has to be there within ``read_timeout`` seconds.
     """
 
     def __init__(self, most: int, read_timeout: float) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from proof_r1_formal.data.records import Json, JsonObject
+from proof_r1_formal.data.records import Json, JsonObject, no_constant
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import RewardName
@@ -221,7 +221,7 @@ class RefusalError(ProofR1Error):
 
     def __init__(self, status: int, code: Code, message: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.code, self.message, self.headers = status, code, message, headers
-        super().__init__(status, code, message, headers)  # so that it can be pickled
+        super().__init__(message)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def read_message(content: bytes | bytearray, kind: type[_T]) -> _T:
         RefusalError: the body is not JSON or has a key twice (400), or is not such a message (422).
     """
     try:
-        found = json.loads(content.decode(), object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+        found = json.loads(content.decode(), object_pairs_hook=_without_repeats, parse_constant=no_constant)
         return to_message(found, kind)
     except (ValueError, RecursionError) as error:
         raise RefusalError(400, "bad_request", f"the body is not JSON: {error}") from None
@@ -261,7 +261,3 @@ def _without_repeats(members: list[tuple[str, Json]]) -> dict[str, Json]:
     if repeated := JsonObject(tuple(members)).repeats():
         raise ValueError(f"the key {repeated[0]!r} occurs twice in an object")
     return dict(members)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

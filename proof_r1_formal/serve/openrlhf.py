@@ -9,21 +9,14 @@ from proof_r1_formal.proof.rewards import Scored
 
 
 def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:
-    """Rewards in the shape that OpenRLHF reads: numbers per rollout.
-
-    Args:
-        scored: what each earns.
-        logs: more numbers for OpenRLHF's log, by name.
-    """
+    """Rewards in the shape that OpenRLHF reads: numbers per rollout, with more numbers for its log, by name."""
     rewards = [one.reward for one in scored]
     known = {name: [float(getattr(one, name)) for one in scored] for name in ("parsed", "right", "verified")}
     return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
 
 
-_MARK = 32
-"""Number of characters by which a part of a prompt is recognised."""
-_HEAD = 64
-"""Number of characters that a tokenizer may put before a prompt."""
+_MARK = 32  # characters by which a part of a prompt is recognised
+_HEAD = 64  # characters that a tokenizer may put before a prompt
 
 
 def completion_of(query: str, prompt: str) -> str:

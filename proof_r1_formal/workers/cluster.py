@@ -77,11 +77,7 @@ class _ClusterWorker:
 
 @contextmanager
 def cluster(count: int, address: str | None) -> Iterator[Backend]:
-    """The backend of a Ray cluster, which is left at the end if it was joined here.
-
-    Args:
-        count: number of workers, each with a CPU of its own.
-        address: of the cluster.
+    """The backend of a Ray cluster, for workers that have a CPU each; it is left at the end if it was joined here.
 
     Raises:
         ProofR1Error: Ray is not installed, or there is no cluster at the address.
@@ -118,15 +114,10 @@ def _connect(address: str | None, count: int) -> tuple[ModuleType, bool]:
         if address == LOCAL:
             ray.init(LOCAL, num_cpus=count, include_dashboard=False, logging_level=logging.WARNING)
         else:
-            _call(address)
+            host, _, port = address.removeprefix("ray://").rpartition(":")
+            if port.isdigit():  # if nobody listens there, Ray itself would try for minutes
+                socket.create_connection((host, int(port)), timeout=10).close()
             ray.init(address, logging_level=logging.WARNING)
     except Exception as error:  # Ray raises nothing more special when a node takes too long to start
         raise ProofR1Error(f"there is no Ray cluster at {address}: {error}") from error
     return ray, True
-
-
-def _call(address: str) -> None:
-    """Raise an OSError if nobody listens at HOST:PORT; Ray itself would try for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if port.isdigit():
-        socket.create_connection((host, int(port)), timeout=10).close()

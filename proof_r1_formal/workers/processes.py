@@ -38,18 +38,15 @@ class Process:
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="proof-r1-worker-", ignore_cleanup_errors=True)
         self._connection, other = Pipe()
+        program = f"from proof_r1_formal.workers.worker import main; main({other.fileno()})"
+        path = os.pathsep.join([*(entry or str(Path.cwd()) for entry in sys.path), str(_ROOT)])
         try:
             self._child = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",  # the current folder is on the path only if it is on ours
-                    "-c",
-                    f"from proof_r1_formal.workers.worker import main; main({other.fileno()})",
-                ],
+                [sys.executable, "-P", "-c", program],  # -P: the current folder is on the path only if it is on ours
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # a worker's standard output is not the pool's
                 pass_fds=[other.fileno()],
-                env={**os.environ, "PYTHONPATH": _path(), "TMPDIR": self._folder.name},
+                env={**os.environ, "PYTHONPATH": path, "TMPDIR": self._folder.name},
                 start_new_session=True,  # Ctrl-C is for the process that owns the pool
             )
         except OSError as error:
@@ -94,11 +91,6 @@ class Process:
         self._child.wait()
         self._connection.close()
         self._folder.cleanup()
-
-
-def _path() -> str:
-    """Where this process finds modules, and this package."""
-    return os.pathsep.join([*(entry or str(Path.cwd()) for entry in sys.path), str(_ROOT)])
 
 
 BACKEND = Backend(Process, ATTEMPTS, START)

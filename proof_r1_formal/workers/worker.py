@@ -19,11 +19,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def main(descriptor: int) -> None:
-    """Run tasks until the pool is gone.
-
-    Args:
-        descriptor: of the connection to the pool.
-    """
+    """Run tasks until the pool is gone, to which the descriptor is a connection."""
     with suppress(EOFError, OSError), Connection(descriptor) as pool:
         while True:
             pool.send_bytes(_pickle(run(_unpickle, pool.recv_bytes())))

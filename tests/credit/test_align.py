@@ -218,14 +218,6 @@ def test_a_character_cut_by_tokens_at_the_edge_of_a_span() -> None:
     assert align(completion, [(0, 1), (1, 2)]).owners == (0, 1, 1)  # of the middle token, one byte and two
 
 
-def test_what_is_cut_off_is_unmapped() -> None:
-    completion = TokenText((b"[", b"{a}", b",", b"{b", b"}", b"]"))
-    spans = [(1, 4), (5, 8)]
-    assert align(completion, spans, limit=3).mapped == (True, False)
-    assert align(completion, spans, limit=4).sizes == (1, 1)
-    assert len(align(completion, spans, limit=3).owners) == 3
-
-
 def test_an_action_without_a_token_of_its_own_is_unmapped() -> None:
     assert align(TokenText((b"[1,[2,3]]",)), [(1, 2), (3, 8)]).mapped == (False, True)
 

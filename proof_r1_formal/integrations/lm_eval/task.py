@@ -14,8 +14,8 @@ from proof_r1_formal.evaluation.estimates import quotient
 from proof_r1_formal.evaluation.measures import Measure, Part
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, problems_dataset
-from proof_r1_formal.integrations.evaluations import problem_of, require_one_of, shared_verifier, usable_problems
-from proof_r1_formal.integrations.scoring import Row
+from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
+from proof_r1_formal.integrations.scoring import Row, problem_of
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 if TYPE_CHECKING:
@@ -66,12 +66,7 @@ def _texts_of(prompt: str | Sequence[Mapping[str, str]]) -> Row:
 
 
 def process_results(doc: Mapping[str, str], results: Sequence[Sequence[str]]) -> dict[str, float | Part]:
-    """The contribution of the answers to a problem to each metric.
-
-    Args:
-        doc: a row of :func:`dataset`.
-        results: in its only item the answers.
-    """
+    """The contribution of the answers to a problem, the only item of ``results``, to each metric."""
     [answers] = results
     answers = [answers] if isinstance(answers, str) else answers  # after a filter that leaves one
     problem, verify = problem_of(doc["problem"]), shared_verifier(cast(RuleSystem, doc["rules"])).verify
