@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import stat
 import subprocess
 import sys
@@ -26,14 +27,14 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor, atom
+from proof_r1_formal.kernel.syntax import Formula, Not, atom
 from proof_r1_formal.kernel.term import Eliminate, Introduce, Proof
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import question
+from tests.builders import CONNECTIVES, nested, question
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -45,17 +46,10 @@ FALSE = LeanTheorem("(p_A : Prop)\n  : p_A", "h_1")
 # -- what it accepts --------------------------------------------------------------------------------------------------
 
 
-def negated(formula: Formula, times: int) -> Formula:
-    for _ in range(times):
-        formula = Not(formula)
-    return formula
-
-
 def truth_table_lines() -> Iterator[tuple[tuple[Formula, ...], Formula, Proof]]:
     """Every elimination and introduction that truth tables force, under 0 to 3 negations of each side."""
-    kinds: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
-    for kind, left_nots, right_nots, whole in product(kinds, range(4), range(4), (True, False)):
-        left, right = negated(atom("a"), left_nots), negated(atom("b"), right_nots)
+    for kind, left_nots, right_nots, whole in product(CONNECTIVES, range(4), range(4), (True, False)):
+        left, right = nested(Not, atom("a"), left_nots), nested(Not, atom("b"), right_nots)
         formula = kind(left, right)
         main: Formula = formula if whole else Not(formula)
         for one, other in product((None, True, False), repeat=2):
@@ -227,30 +221,9 @@ def test_wrong_neighbours_of_schemata_are_rejected(lean: LeanKernel) -> None:
 # -- what is not ours -------------------------------------------------------------------------------------------------
 
 HOSTILE = (
-    "sorry",
-    "by exact h_1",
-    "t0",
-    "native_decide",
-    "set_option debug.skipKernelTC true in h_1",
-    "open Classical in h_1",
-    "h_1\naxiom a0 : False",
-    "h_1\n#exit",
-    'h_1\n#print "x"',
-    "h_1 -- comment",
-    "h_1 /- comment -/",
-    "Classical.choice h_1",
-    "lcErased",
-    "unsafeCast h_1",
-    "ProofR1.x@y",
-    "h_1; h_1",
-    "«h_1»",
-    "p_é",
-    "h_1\u2028axiom",
-    "@h_1",
-    "let h_1 := h_1; h_1",
-    "Lean.ofReduceBool",
-    "import",
-    "$",
+    *("sorry", "by exact h_1", "t0", "native_decide", "set_option debug.skipKernelTC true in h_1", "lcErased", "$"),
+    *("h_1\naxiom a0 : False", "h_1\n#exit", "h_1 -- comment", "h_1 /- comment -/", "Classical.choice h_1", "@h_1"),
+    *("unsafeCast h_1", "ProofR1.x@y", "h_1; h_1", "«h_1»", "p_é", "h_1\u2028axiom", "let h_1 := h_1; h_1"),
 )
 
 
@@ -447,18 +420,36 @@ def test_a_compiled_theory_that_was_changed_is_compiled_again(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [compiled.name]
 
 
+@pytest.mark.parametrize(
+    ("where", "right", "wrong", "rejected"),
+    [
+        ("Logic", "(h : And A B) : A := h.left", "(h : And A B) : A := h.right", "Logic"),
+        # a contradiction of two lines that say the same
+        (
+            "Checker/Proof",
+            "(opposite (same s.sign t.sign))) (some falsum)",
+            "(same s.sign t.sign)) (some falsum)",
+            "Checker/Soundness",
+        ),
+    ],
+)
 def test_a_theory_that_lean_does_not_accept_is_none(
-    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lean: LeanKernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    right: str,
+    wrong: str,
+    rejected: str,
 ) -> None:
-    theories = tmp_path / "theories"
-    for module, source in lean._sources.items():
-        copy = theories / "lean" / ("mini/Init" if module == "Init" else module)
-        copy = copy.with_suffix(".lean")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        text = source.read_text(encoding="utf-8")
-        copy.write_text(text.replace("(h : And A B) : A := h.left", "(h : And A B) : A := h.right"), encoding="utf-8")
-    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
-    with pytest.raises(SolverError, match="does not accept the theory ProofR1/Logic"):
+    theory = tmp_path / "theories" / "lean"
+    shutil.copytree(lean_module.theory_folder(), theory)
+    faulty = theory / "ProofR1" / f"{where}.lean"
+    text = faulty.read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    faulty.write_text(text.replace(right, wrong), encoding="utf-8")
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: theory)
+    with pytest.raises(SolverError, match=f"does not accept the theory ProofR1/{rejected}"):
         LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 

@@ -42,10 +42,6 @@ def test_functions_of_equal_arguments_are_equal() -> None:
     assert list(classes.chain(f(A), C)) == [(Eq(A, B), f(B)), (Eq(f(B), C), C)]
 
 
-def test_a_chain_ends_where_it_begins_for_one_term() -> None:
-    assert list(closed([Eq(A, B)]).chain(A, A)) == []
-
-
 @given(EQUATIONS, st.lists(TERMS, max_size=4))
 def test_each_link_is_an_instance_of_leibnizs_law(equations: list[Eq], terms: list[Term]) -> None:
     classes = closed(equations, *terms)

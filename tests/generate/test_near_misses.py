@@ -134,13 +134,6 @@ def test_near_misses_of_a_small_proof() -> None:
     assert len(drawn) > len(again)
 
 
-def test_near_misses_of_the_examples() -> None:
-    for problem in read_problems(ROOT / "examples" / "problems.jsonl").values():
-        result = PROVER.prove(problem)
-        if isinstance(result, Proved):
-            assert assert_fails_where_it_is_meant_to(problem, result.steps, Verifier())
-
-
 @pytest.mark.shared
 @pytest.mark.slow
 def test_near_misses_of_real_problems(shared_data: Path) -> None:

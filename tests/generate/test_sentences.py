@@ -39,7 +39,6 @@ def test_a_sentence_says_one_whole_formula(system: System) -> None:
     ("formula", "ways"),
     [
         ("is_patient(Ada)", {"Ada is patient."}),
-        ("¬plays_folk_songs(Ada)", {"Ada does not play folk songs."}),
         (
             "is_patient(Emil) ∧ is_calm(Emil) → plays_folk_songs(Emil)",
             {
@@ -58,16 +57,8 @@ def test_a_sentence_says_one_whole_formula(system: System) -> None:
                 "Anyone who wakes up early is calm.",
             },
         ),
-        (
-            "∀x (is_calm(x) ⊕ is_brave(x))",
-            {
-                "Everyone either is calm or is brave, but not both.",
-                "Everyone either is calm or is brave (but not both).",
-            },
-        ),
         ("∀x ¬is_calm(x)", {"No one is calm."}),
         ("¬∀x (is_calm(x) → is_brave(x))", {"Not everyone who is calm is brave."}),
-        ("¬∀x ¬is_calm(x)", {"It is not the case that no one is calm."}),
         ("∃x ¬is_calm(x)", {"Someone is not calm.", "At least one person is not calm."}),
         ("∃x (is_calm(x) ∧ is_brave(Ada))", {"Someone is calm, and Ada is brave."}),
         ("¬(is_calm(Ada) ∨ is_brave(Ada))", {"It is not the case that Ada is calm or is brave (or both)."}),

@@ -23,7 +23,6 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, smtlib, tptp
 from proof_r1_formal.render import lean as lean_text
 from proof_r1_formal.report.bundle import bundle, encode
-from proof_r1_formal.report.fitch import fitch
 from proof_r1_formal.report.page import page
 from proof_r1_formal.text.parse import parse_formula
 from studies.audit.local_check import local_checks
@@ -67,12 +66,6 @@ def test_a_signature_has_both() -> None:
     assert signature.functions == {"Tiger": entity, "Rome": entity}
 
 
-def test_the_two_have_sorts_of_their_own() -> None:
-    signature = Signature.infer([parse_formula("∀x:Animal (Tiger(x) ∧ near(Tiger))"), parse_formula("near(x(Tiger))")])
-    assert signature.predicates == {"Tiger": ("Animal",), "near": (ENTITY,)}
-    assert signature.functions == {"Tiger": FunctionType((), ENTITY), "x": FunctionType((ENTITY,), ENTITY)}
-
-
 @pytest.mark.parametrize("name", ["embedded", "z3", "cvc5"])
 def test_solvers_tell_them_apart(name: str) -> None:
     solver = get_solver(name)
@@ -98,13 +91,6 @@ def test_lean_accepts_the_proof_and_the_countermodel(lean: LeanKernel) -> None:
     theorems = [theorem_of(query, solver.decide(query)) for query in (ENTAILED, REFUTED)]
     assert all(judgement.accepted for judgement in lean.check([theorem for theorem in theorems if theorem is not None]))
     assert None not in theorems
-
-
-def test_proofs_are_written_for_people() -> None:
-    answer = get_solver("embedded").decide(ENTAILED)
-    assert isinstance(answer, Entailed) and answer.proof is not None
-    rows = fitch(answer.proof, [("h1", FORMULAS[0]), ("h2", FORMULAS[1])])
-    assert [row.text for row in rows][-2:] == ["Tiger(Tiger) → Cat(Tiger)", "Cat(Tiger)"]
 
 
 def test_certificates_bundles_and_the_page_hold_both(problem: Problem, lean: LeanKernel) -> None:

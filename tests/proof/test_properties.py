@@ -5,14 +5,13 @@ Attempts are valid by construction, or have one flaw that has a name; see ``proo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 from typing import assert_never
 
 import networkx as nx
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.certificate import Certificate
@@ -43,18 +42,17 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import alpha_equivalent, rename, substitute
-from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.certify import certify
-from proof_r1_formal.proof.report import Code, TraceReport, decode, encode
+from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.manifest import unproved
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
+from proof_r1_formal.rules.schema import Catalogue, Example, Rule, Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, completions, corrupted_attempts, layouts
+from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, corrupted_attempts, layouts
 from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
@@ -299,17 +297,6 @@ def test_what_a_step_does_not_use_can_be_left_out(attempt: Attempt, data: st.Dat
         assert report.actions[index].used == kept
 
 
-@given(FLAWED, st.data())
-@settings(max_examples=50)
-def test_a_verdict_depends_on_what_precedes_it_only(corrupted: Corrupted, data: st.DataObject) -> None:
-    steps = corrupted.attempt.steps
-    length = data.draw(st.integers(0, len(steps) - 1))
-    shorter = replace(corrupted.attempt, steps=steps[:length])
-    if length and (shorter.steps[-1].rule == GOAL_BINDING or corrupted.problem.option(shorter.steps[-1].id)):
-        return  # whether an action is the last one is the one thing that what follows decides
-    assert all_verdicts(run(shorter)) == all_verdicts(run(corrupted.attempt))[:length]
-
-
 @given(VALID.flatmap(lambda attempt: st.tuples(st.just(attempt), layouts(attempt))))
 @settings(max_examples=50)
 def test_the_way_it_is_written_does_not_matter(pair: tuple[Attempt, str]) -> None:
@@ -318,22 +305,6 @@ def test_the_way_it_is_written_does_not_matter(pair: tuple[Attempt, str]) -> Non
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
-
-
-@given(TEXTS)
-@settings(max_examples=50)
-def test_reports_are_in_order(case: tuple[Problem, str]) -> None:
-    report = VERIFIER.verify(*case)
-    assert decode(encode(report)) == report
-    assert json.loads(encode(report))["problem_id"] == case[0].id
-    for step in report.actions:
-        schema, semantic, rule, progress, signal = verdicts(step)
-        verified = 1.0 if rule and progress else 0.3
-        assert signal == (0.0 if not schema else 0.1 if not semantic else verified)
-        assert schema or not (semantic or rule or progress)
-        assert semantic or not rule
-        start, end = step.span
-        assert case[1][start:end] or not report.parsed
 
 
 @given(TEXTS)
@@ -358,16 +329,6 @@ def test_the_closure_is_reachability(case: tuple[Problem, str]) -> None:
         assert list(closure) == [*[name for name in premises if name in reached], *inside]
         if not used:
             assert [step.in_closure for step in report.actions] == [i in reached for i in range(len(report.actions))]
-
-
-@given(completions(FOLIO) | st.binary(max_size=40).map(lambda data: data.decode("utf-8", "surrogateescape")))
-@example("<summary>[\ud800]</summary>")
-def test_any_text_can_be_read(text: str) -> None:
-    trace = read_completion(text)
-    assert trace.parsed or len(trace.actions) == 1
-    for action in trace.actions:
-        start, end = action.span
-        assert 0 <= start <= end <= len(text)
 
 
 # -- many, and certificates -------------------------------------------------------------------------------------------
