@@ -34,10 +34,12 @@ from tests.report.bundles import (
     at,
     checker,
     evidence_at,
+    inconsistent,
     made,
     places,
     problem_of,
     summary,
+    uncertain,
 )
 
 ROUNDS = 60
@@ -83,17 +85,6 @@ def people() -> dict[str, Any]:
             ("h_goal_true", ["s4", "s1"], "∃x (knows(x, Ann) ∧ poet(x))", "GOAL_BINDING"),
         ),
     )
-
-
-def uncertain() -> dict[str, Any]:
-    case = problem_of("open/1", ["p ∨ q", "p → q ∨ r"], "r", "h_goal_uncertain")
-    said = [summary((f"h_goal_{word}", ["h1"], "r", "GOAL_BINDING")) for word in ("uncertain", "true", "false")]
-    return made(case, *said)
-
-
-def inconsistent() -> dict[str, Any]:
-    case = problem_of("odd/1", ["p", "p → ¬p"], "r")
-    return made(case, summary(("s1", ["h1"], "p", "X"), ("h_goal_true", ["h1", "h2"], "r", "GOAL_BINDING")))
 
 
 BUNDLES = {"garden": garden, "ill-formed": ill_formed, "people": people, "open": uncertain, "odd": inconsistent}
