@@ -73,7 +73,6 @@ def test_a_trace_that_bears_the_manifest_out() -> None:
     ("traced", "problem"),
     [
         ([], "it is not in the trace"),
-        ([ELIM], "it is not in the trace"),
         ([changed(name="disjunctive_syllogism")], "it is not in the trace"),
         ([changed(name="Mathlib.disjunctive_syllogism")], "it is not in the trace"),
         ([SYLLOGISM, SYLLOGISM], "it is in the trace 2 times"),
@@ -81,10 +80,8 @@ def test_a_trace_that_bears_the_manifest_out() -> None:
         ([changed(file="ProofR1x/Logic.lean")], "it is in ProofR1x/Logic.lean, which is not a file of the theory"),
         ([changed(text="theorem mp : B")], "its text is 'theorem mp : B'"),
         ([changed(text="axiom disjunctive_syllogism : B")], "its text is 'axiom disjunctive_syllogism : B'"),
-        ([changed(text="")], "its text is ''"),
         ([changed(uses=Premise("tauto", "Mathlib.Tactic"))], "it uses tauto of Mathlib.Tactic"),
         ([changed(uses=Premise("ProofR1.lemma", "Elsewhere"))], "it uses ProofR1.lemma of Elsewhere"),
-        ([changed(uses=Premise("lemma", ""))], "it uses lemma of "),
     ],
 )
 def test_what_a_trace_may_lack(traced: list[TracedStatement], problem: str) -> None:

@@ -14,17 +14,7 @@ from proof_r1_formal.engine import prover
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
-    TOP,
-    And,
-    Formula,
-    Implies,
-    Xor,
-    atom,
-    conjunction,
-    const,
-)
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, Xor, atom, conjunction, const
 from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
@@ -272,8 +262,7 @@ def decide(query: Query) -> bool:
     return all(evaluate(Implies(conjunction(query.dependencies), query.conclusion), row) for row in ROWS)
 
 
-LEAVES: st.SearchStrategy[Formula] = st.sampled_from([*PROPOSITIONS, *PROPOSITIONS, TOP, BOTTOM])
-GROUND = st.recursive(LEAVES, compound, max_leaves=8)
+GROUND = st.recursive(st.sampled_from(PROPOSITIONS) | st.sampled_from((TOP, BOTTOM)), compound, max_leaves=8)
 
 
 @settings(max_examples=1_000)

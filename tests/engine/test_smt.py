@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
-from itertools import product
 from typing import TypeAlias
 
 import pytest
@@ -16,7 +15,7 @@ from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
@@ -39,17 +38,7 @@ each_solver = pytest.mark.parametrize("solver_type", [Z3Solver, pytest.param(Cvc
 
 def check_model(query: Query, answer: Answer) -> None:
     """The attached structure, if there is one, is complete and refutes the query."""
-    if not isinstance(answer, Refuted) or answer.model is None:
-        return
-    model, signature = answer.model, Signature.infer(query.assertions)
-    assert set(model.domains) == set(signature.sorts)
-    for name, sorts in signature.predicates.items():
-        assert model.predicates[name] <= set(product(*[range(model.domains[sort]) for sort in sorts]))
-    for name, type_ in signature.functions.items():
-        assert set(model.functions[name]) == set(product(*[range(model.domains[sort]) for sort in type_.arguments]))
-        assert set(model.functions[name].values()) <= set(range(model.domains[type_.result]))
-    assert all(evaluate(formula, model) for formula in query.dependencies)
-    assert not evaluate(query.conclusion, model)
+    assert not isinstance(answer, Refuted) or answer.model is None or is_countermodel(query, answer.model)
 
 
 # -- worked examples --------------------------------------------------------------------------------------------------
@@ -216,15 +205,10 @@ MANY = [*ENTAILED, *REFUTED, INFINITE] + [
 
 
 @each_solver
-def test_answers_do_not_depend_on_what_was_asked_before(solver_type: SolverType) -> None:
+def test_answers_do_not_depend_on_what_is_asked_before_or_meanwhile(solver_type: SolverType) -> None:
     solver = solver_type(SMALL)
     alone = [solver_type(SMALL).decide(query) for query in MANY]
     assert [solver.decide(query) for query in MANY] == alone
     assert [solver.decide(query) for query in reversed(MANY)] == alone[::-1]
-
-
-@each_solver
-def test_answers_do_not_depend_on_what_is_asked_meanwhile(solver_type: SolverType) -> None:
-    solver = solver_type(SMALL)
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(solver.decide, MANY)) == [solver.decide(query) for query in MANY]
+        assert list(pool.map(solver.decide, MANY)) == alone

@@ -12,7 +12,7 @@ from proof_r1_formal.errors import EnglishError
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import System
 from proof_r1_formal.generate.sentences import Writer
-from proof_r1_formal.generate.vocabulary import VOCABULARY, Predicate
+from proof_r1_formal.generate.vocabulary import VOCABULARY
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.text.parse import parse_formula
 
@@ -80,11 +80,3 @@ def test_symbols_of_the_vocabulary_are_names_and_differ() -> None:
     assert len(VOCABULARY.predicates) == sum(map(len, groups))
     assert len(VOCABULARY.pronouns) == len(VOCABULARY.people)
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", symbol) for symbol in VOCABULARY.predicates)
-
-
-def test_forms_of_a_predicate() -> None:
-    act, trait = Predicate("carry", "old maps"), Predicate("be", "well-read")
-    assert (act.symbol, trait.symbol) == ("carries_old_maps", "is_well_read")
-    assert act.phrase(plural=True) == "carry old maps"
-    assert act.phrase(plural=True, negated=True) == "do not carry old maps"
-    assert trait.phrase(plural=True, negated=True) == "are not well-read"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.generate.shape import shape
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import ENTITY, And, ForAll, Formula, Implies, Not, Var, atom, const
+from proof_r1_formal.kernel.syntax import ENTITY, ForAll, Formula, Implies, Not, Var, atom, const
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
@@ -125,17 +125,3 @@ def of_sort(sort: str, body: Formula) -> Formula:
 )
 def test_sorts_are_part_of_a_shape(one: Formula, other: Formula) -> None:
     assert key(one) != key(other)
-
-
-HOSTILE_NAMES = ("0", "10", "0(", "(", ")", ":", "'", "x:6Entity", "␣0", "p0", "∀", "¬", "=", "é", "e\u0301", "\0")
-
-
-@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=ascii)
-def test_names_are_names_whatever_they_look_like(name: str) -> None:
-    """The name of a predicate, of a constant, of a variable or of a sort never shows in the form of another part."""
-    plain = key(read("p(a) ∧ ∀x p(x)"))
-    for second in HOSTILE_NAMES:
-        variable = Var(second, ENTITY)
-        assert key(And(atom(name, const(second)), ForAll(variable, atom(name, variable)))) == plain
-        forms = [key(of_sort(sort, atom("p", Var("x", sort)))) for sort in (name, second)]
-        assert (forms[0] == forms[1]) == (name == second)

@@ -177,16 +177,6 @@ def test_entailments_read_back_with_their_types(query: Query) -> None:
     assert foreign_word(LeanTheorem(f": {text}", "h")) is None
 
 
-@given(strategies.names(), strategies.names())
-def test_names_of_every_kind_are_plain_and_apart(name: str, sort: str) -> None:
-    kinds = (render.predicate_name, render.function_name, render.sort_name, render.element_name)
-    found = [*[kind(name) for kind in kinds], render.variable_name(Var(name, sort))]
-    assert len(set(found)) == len(found)
-    for identifier in found:
-        assert re.fullmatch(r"[a-z]_[A-Za-z0-9_']+", identifier)
-        assert foreign_word(LeanTheorem("", identifier)) is None
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_inside_their_place(name: str) -> None:
     query = hostile_query(name)

@@ -21,18 +21,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
 from tests.builders import example_answers, reference_traces
 from tests.patience import PATIENCE
-from tests.report.bundles import (
-    PEOPLE,
-    PROGRAM,
-    ROOT,
-    checker,
-    examples,
-    made,
-    problem_of,
-    refusal,
-    summary,
-    uncertain,
-)
+from tests.report.bundles import PEOPLE, PROGRAM, ROOT, checker, examples, made, problem_of, refusal, summary, uncertain
 
 
 def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -389,13 +389,9 @@ def test_a_bundle_holds_after_the_budget_is_spent(monkeypatch: pytest.MonkeyPatc
 
 
 def test_verdicts_on_bundles_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
-    data = garden()
-    liars = [*lies(data)][::40]
-    bundles = []
-    for path, new in liars:
-        one = copy.deepcopy(data)
-        at(one, path[:-1])[path[-1]] = new
-        bundles.append(one)
+    bundles = [garden() for _ in range(50)]
+    for data, (path, new) in zip(bundles, [*lies(bundles[0])][::40], strict=False):
+        at(data, path[:-1])[path[-1]] = new
     two_arities = made(problem_of("arity/1", ["p(a)", "q(a, b)"], "q(b, a)"), summary())
     formula = two_arities["problems"][0]["premises"][0]["formula"]
     two_arities["problems"][0]["premises"][0]["formula"] = ["atom", "q", *formula[2:]]

@@ -196,7 +196,6 @@ def test_repair_knows_every_connective(sign: str) -> None:
     [
         ("1. P(a) ∧ Q(a)", "P(a) ∧ Q(a)", "1."),
         ("- 1. P(a)", "P(a)", "- 1."),
-        ("2) (3) P(a)", "P(a)", "2) (3)"),
         (r"3. \(P(a) \land Q(a)\)", "P(a) ∧ Q(a)", "3."),
         ("• ∀x P(x)", "∀x P(x)", "•"),
     ],
