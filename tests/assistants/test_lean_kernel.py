@@ -381,7 +381,7 @@ def test_a_theory_that_lean_does_not_accept_is_none(
     rejected: str,
 ) -> None:
     theory = tmp_path / "theories" / "lean"
-    shutil.copytree(lean_module.theory_folder(), theory)
+    shutil.copytree(lean_program.theory_folder(), theory)
     faulty = theory / "ProofR1" / f"{where}.lean"
     text = faulty.read_text(encoding="utf-8")
     assert text.count(right) == 1

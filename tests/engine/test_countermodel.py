@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from proof_r1_formal.engine.countermodel import Row, confirm_structure, countermodel
+from proof_r1_formal.engine.countermodel import Row, countermodel
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import Element, Structure
@@ -50,8 +48,3 @@ def test_tables_that_are_too_large_are_not_read() -> None:
 
     query = Query((), atom("p", *[const("a")] * 15))
     assert countermodel(query, Signature.infer(query.assertions), {"Entity": 2}, never, never) is None
-
-
-def test_an_incomplete_structure_is_an_error() -> None:
-    with pytest.raises(StructureError):
-        confirm_structure(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)

@@ -20,7 +20,7 @@ from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.syntax import ENTITY, Exists, ForAll, Var, atom, const
+from proof_r1_formal.kernel.syntax import ENTITY, Var, atom, const
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import INFINITE, ask, model_of, pigeons, reason_of, shown
@@ -74,17 +74,6 @@ def test_refuted_with_a_model(solver_type: SolverType, query: Query) -> None:
     answer = solver_type().decide(query)
     assert model_of(answer)
     check_model(query, answer)
-
-
-@each_solver
-def test_variables_of_one_name_and_two_sorts(solver_type: SolverType) -> None:
-    cat, dog = Var("x", "Cat"), Var("x", "Dog")
-    chased = ForAll(cat, Exists(dog, atom("chases", dog, cat)))
-    some_chases = Exists(dog, Exists(cat, atom("chases", dog, cat)))
-    one_chases_all = Exists(dog, ForAll(cat, atom("chases", dog, cat)))
-    solver = solver_type()
-    assert isinstance(solver.decide(Query((chased,), some_chases)), Entailed)
-    assert isinstance(solver.decide(Query((chased,), one_chases_all)), Refuted)
 
 
 # -- undecided --------------------------------------------------------------------------------------------------------
