@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Answer, Reason, Refuted, Unknown
@@ -41,6 +42,14 @@ def problem(*premises: str, goal: str = "G(a)", answer: str | None = "h_goal_tru
     """The problem with the premises h1, h2, …"""
     parsed = tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises, 1)])
     return Problem("test/1", parsed, three_way_options(parse_formula(goal)), answer)
+
+
+def example_answers() -> list[tuple[Problem, Completion]]:
+    """The completions of the examples, with their problems."""
+    folder = Path(__file__).resolve().parent.parent / "examples"
+    problems = read_problems(folder / "problems.jsonl")
+    read = [item for item in read_completions(folder / "completions.jsonl") if isinstance(item, Completion)]
+    return [(problems[item.problem_id], item) for item in read]
 
 
 def action(id_: str, conclusion: str, *dependencies: str, rule: str = "IMPLICATION_ELIMINATION") -> dict[str, object]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
@@ -181,3 +182,29 @@ def term_of(expression: Expression, names: Names, bound: Mapping[str, Var]) -> T
 def read_formula(text: str) -> Formula:
     """A formula of a certificate."""
     return formula_of(Reader(text).whole(), PROBLEM, {})
+
+
+def read_statement(lines: list[str]) -> tuple[Signature, dict[str, str], str]:
+    """The types of the symbols, the assumptions by name, and what is shown; the lines that say so are taken away."""
+    clauses: dict[str, dict[str, str]] = {"fixes": {}, "assumes": {}}
+    keyword = ""
+    while not (line := lines.pop(0)).startswith("  shows "):
+        item = re.fullmatch(rf'  (fixes|assumes|  and) ({IDENTIFIER})( ::|:) "([^"]*)"', line)
+        assert item
+        keyword = item[1] if item[1] in clauses else keyword
+        assert item[2] not in clauses[keyword]
+        assert item[3] == (" ::" if keyword == "fixes" else ":")
+        clauses[keyword][item[2]] = item[4]
+    types = {name: [_sort(part) for part in text.split(r" \<Rightarrow> ")] for name, text in clauses["fixes"].items()}
+    signature = Signature(
+        {unmangle(name, "p"): tuple(sorts[:-1]) for name, sorts in types.items() if not sorts[-1]},
+        {unmangle(name, "f"): FunctionType(tuple(sorts[:-1]), sorts[-1]) for name, sorts in types.items() if sorts[-1]},
+    )
+    shown = re.fullmatch(r'  shows "([^"]*)"', line)
+    assert shown
+    return signature, clauses["assumes"], shown[1]
+
+
+def _sort(type_: str) -> str:
+    """The sort of a type; ``bool`` is empty."""
+    return "" if type_ == "bool" else unmangle(type_, "'s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from proof_r1_formal.assistants import isar
@@ -23,6 +22,7 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import completion
 
 
 def certificate(premises: Mapping[str, Formula], *steps: CertifiedStep) -> Certificate:
@@ -48,38 +48,24 @@ def proved(query: Query, budget: int = 20_000) -> Proof:
 
 
 QUERIES = [
-    "p ⊢ p",
     "q; ¬¬p ⊢ p",
-    "p ⊢ ¬¬¬¬p",
-    "¬¬¬p ⊢ ¬p",
-    "p → q; ¬q ⊢ ¬p",
     "p ⊕ ¬¬q; ¬q ⊢ p",
-    "p; ¬q ⊢ p ⊕ q",
     "p ↔ ¬p ⊢ q",
     "p ⊕ q ⊢ ¬(p ↔ q)",
     "⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)",
-    "p; ¬p ⊢ q",
     "p; ¬p ⊢ ¬¬q",
-    "⊢ ⊤",
     "⊢ ¬⊥",
     "⊢ ((p → q) → p) → p",
     "⊢ ¬¬p → ¬¬p",
-    "⊢ p ∨ ¬p",
     '∀"x" p ⊢ p',
     '∃"x" p ⊢ ∀"y" p',
     "∀x:Person P(x) ⊢ ∃x:Person P(x)",
     "∀x (¬¬P(x) → Q(x)); ¬Q(a) ⊢ ¬P(a)",
     "¬∀x P(x) ⊢ ∃x ¬P(x)",
-    "∃x ¬P(x) ⊢ ¬∀x P(x)",
-    "¬∃x ¬P(x) ⊢ ∀x P(x)",
     "∀x ¬P(x) ⊢ ¬∃x P(x)",
-    "∃x ∀y R(x,y) ⊢ ∀y ∃x R(x,y)",
     "∀x (P(x) ∨ q) ⊢ ∀x P(x) ∨ q",
     "⊢ ∃x (P(x) → ∀y P(y))",
-    "⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))",
     "∀x:Cat ∀y:Dog R(x,y); ∃x:Dog P(x) ⊢ ∀x:Cat ∃y:Dog (R(x,y) ∧ P(y))",
-    "⊢ a = a",
-    "a = b ⊢ b = a",
     "a = b; P(f(f(a))) ⊢ P(f(f(b)))",
     "a = b; R(a,b) ⊢ R(b,a)",
     "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a",
@@ -118,7 +104,6 @@ STEPS = (
 def certified_trace() -> Certificate:
     premises = tuple(Premise(f"p{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1))
     problem = Problem("alonzo", premises, three_way_options(parse_formula("harms(alonzo)")), "h_goal_false")
-    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in STEPS]
-    found = certify(Verifier(), problem, f"<summary>{json.dumps(actions)}</summary>").certificate
+    found = certify(Verifier(), problem, completion(*STEPS)).certificate
     assert isinstance(found, Certificate)
     return found

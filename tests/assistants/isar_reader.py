@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
@@ -43,6 +43,7 @@ from tests.assistants.isabelle_terms import (
     Reader,
     formula_of,
     read_formula,
+    read_statement,
     term_of,
 )
 from tests.names import unmangle
@@ -384,30 +385,13 @@ def read_theory(text: str, name: str) -> Answer:
     assert text.startswith(begin)
     assert text.endswith(end)
     lines = text[len(begin) : -len(end)].splitlines()
-    clauses: dict[str, dict[str, str]] = {"fixes": {}, "assumes": {}}
-    keyword = ""
-    while not (line := lines.pop(0)).startswith("  shows "):
-        item = re.fullmatch(rf'  (fixes|assumes|  and) ({IDENTIFIER})( ::|:) "([^"]*)"', line)
-        assert item
-        keyword = item[1] if item[1] in clauses else keyword
-        assert item[2] not in clauses[keyword]
-        clauses[keyword][item[2]] = item[4]
-    types = {n: [s and unmangle(s, "'s") for s in types_of(t)] for n, t in clauses["fixes"].items()}
-    signature = Signature(
-        {unmangle(n, "p"): tuple(t[:-1]) for n, t in types.items() if not t[-1]},
-        {unmangle(n, "f"): FunctionType(tuple(t[:-1]), t[-1]) for n, t in types.items() if t[-1]},
-    )
+    signature, assumptions, shown = read_statement(lines)
     scope = Scope(signature)
-    goal = scope.formula(line.removeprefix('  shows "').removesuffix('"'))
-    premises = {n: scope.formula(t) for n, t in clauses["assumes"].items()}
+    goal = scope.formula(shown)
+    premises = {label: scope.formula(assumption) for label, assumption in assumptions.items()}
     for label, formula in premises.items():
         scope = scope.with_fact(label, formula)
     reader = ProofReader(lines)
     reader.proof(goal, scope)
     assert not reader.lines, "text after the proof"
     return Answer(signature, premises, goal, reader.statements)
-
-
-def types_of(text: str) -> list[str]:
-    """Argument types and result type; ``bool`` is empty."""
-    return ["" if part == "bool" else part for part in text.split(r" \<Rightarrow> ")]

@@ -19,7 +19,7 @@ from proof_r1_formal.assistants.dojo import TOOLCHAIN, Premise, TracedStatement,
 from proof_r1_formal.assistants.lean import MODULES
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.manifest import Entry, Manifest, manifest_path, read_manifest
+from proof_r1_formal.rules.manifest import Entry, Manifest
 
 if TYPE_CHECKING:
     from lean_dojo import TracedRepo
@@ -73,7 +73,6 @@ def test_a_trace_that_bears_the_manifest_out() -> None:
     ("traced", "problem"),
     [
         ([], "it is not in the trace"),
-        ([ELIM], "it is not in the trace"),
         ([changed(name="disjunctive_syllogism")], "it is not in the trace"),
         ([changed(name="Mathlib.disjunctive_syllogism")], "it is not in the trace"),
         ([SYLLOGISM, SYLLOGISM], "it is in the trace 2 times"),
@@ -81,10 +80,8 @@ def test_a_trace_that_bears_the_manifest_out() -> None:
         ([changed(file="ProofR1x/Logic.lean")], "it is in ProofR1x/Logic.lean, which is not a file of the theory"),
         ([changed(text="theorem mp : B")], "its text is 'theorem mp : B'"),
         ([changed(text="axiom disjunctive_syllogism : B")], "its text is 'axiom disjunctive_syllogism : B'"),
-        ([changed(text="")], "its text is ''"),
         ([changed(uses=Premise("tauto", "Mathlib.Tactic"))], "it uses tauto of Mathlib.Tactic"),
         ([changed(uses=Premise("ProofR1.lemma", "Elsewhere"))], "it uses ProofR1.lemma of Elsewhere"),
-        ([changed(uses=Premise("lemma", ""))], "it uses lemma of "),
     ],
 )
 def test_what_a_trace_may_lack(traced: list[TracedStatement], problem: str) -> None:
@@ -158,11 +155,3 @@ def test_theorems_are_read_from_a_trace(small: TracedRepo) -> None:
     small.check_sanity()
     assert read_theorems(small) == (ELIM, SYLLOGISM)
     assert compare(read_theorems(small), manifest("disjunctive_syllogism")) == ()
-
-
-@leaves_files_open
-def test_a_small_theory_does_not_fit_the_manifest(small: TracedRepo) -> None:
-    whole = read_manifest(manifest_path())
-    missing = {flaw.theorem for flaw in compare(read_theorems(small), whole)}
-    theorems = {f"ProofR1.{entry.lean}" for entry in whole.schemata.values()}
-    assert missing == theorems - {SYLLOGISM.name}

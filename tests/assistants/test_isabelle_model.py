@@ -257,21 +257,6 @@ def test_changed_theorems_are_not_true(old: str, new: str) -> None:
     assert not held
 
 
-def test_several_sorts_and_propositions() -> None:
-    premises = [parse_formula("∀x:Cat ∃y:Dog fears(x, y)"), parse_formula("rains")]
-    structure = Structure(
-        {"Cat": 3, "Dog": 1}, {"fears": frozenset({(0, 0), (1, 0), (2, 0)}), "rains": frozenset({()})}, {}
-    )
-    theorem = refutation(premises, parse_formula("∃y:Dog ¬∃x:Cat fears(x, y)"), structure)
-    assert theorem is not None
-    found = read(theorem, 3)
-    assert found.holds
-    assert found.types == {"p_fears": r"dom3 \<Rightarrow> dom1 \<Rightarrow> bool", "p_rains": "bool"}
-    assert theorem.proof.endswith("simp add: dom1_all dom1_ex dom3_all dom3_ex)\n")
-    without = refutation([], parse_formula("⊥"), Structure({ENTITY: 1}))
-    assert without == IsabelleTheorem('  "(\\<not> False)"\n', "  by (simp add: dom1_all dom1_ex)\n")
-
-
 def test_structures_beyond_the_bounds_are_no_theorems() -> None:
     def of(elements: int, arity: int) -> IsabelleTheorem | None:
         atom = parse_formula(f"∃x P({', '.join(['x'] * arity)})")

@@ -10,35 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.engine.lemmas import elimination, formula_of, lemma_of_introduction
-from proof_r1_formal.errors import ProofError
+from proof_r1_formal.assistants.theories import schema_theory
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.signed import TRUTH_TABLES, Signed
-from proof_r1_formal.kernel.syntax import (
-    And,
-    App,
-    Atom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Xor,
-    atom,
-)
-from proof_r1_formal.kernel.transform import alpha_normal
-from proof_r1_formal.render import isabelle
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from tests.assistants.isabelle_terms import SCHEMATIC
 from tests.assistants.isar_certificates import QUERIES, answer_theory, certified_trace, one_step, proved, rule_instance
-from tests.assistants.isar_reader import _LEMMA, LOGIC, SCHEMATA, THEORIES, Lemma
+from tests.assistants.isar_reader import LOGIC, SCHEMATA, THEORIES, Lemma
 from tests.builders import question
 
 LEAN = resource("theories") / "lean" / "ProofR1"
@@ -52,22 +34,8 @@ ALL_SCHEMATA = [each for rule_ in FOLIO.rules for each in rule_.schemata]
 
 def plain(formula: Formula) -> Formula:
     """A lemma's pattern as a schema's: without the mark of its variables."""
-    match formula:
-        case Atom(name, arguments):
-            return Atom(name.removeprefix(SCHEMATIC), tuple(map(plain_term, arguments)))
-        case Eq(left, right):
-            return Eq(plain_term(left), plain_term(right))
-        case Not(body):
-            return Not(plain(body))
-        case ForAll(variable, body) | Exists(variable, body):
-            return type(formula)(variable, plain(body))
-        case And() | Or() | Xor() | Implies() | Iff():
-            return type(formula)(plain(formula.left), plain(formula.right))
-    return formula
-
-
-def plain_term(term: Term) -> Term:
-    return App(term.function.removeprefix(SCHEMATIC), ()) if isinstance(term, App) else term
+    names = {name: name.removeprefix(SCHEMATIC) for name, _ in symbols(formula).uses}
+    return rename(formula, names, names)
 
 
 def stated(lemma: Lemma) -> tuple[tuple[Formula, ...], Formula]:
@@ -92,52 +60,6 @@ def test_the_lemmas_are_those_of_lean() -> None:
     assert SCHEMATA.keys() == lean_theorems("Schemata") == {each.isabelle for each in ALL_SCHEMATA}
     assert LOGIC.keys() - lean_theorems("Logic") == {"not_false", "leibniz"}  # Lean has terms in their place
     assert lean_theorems("Logic") <= LOGIC.keys()
-
-
-def test_what_truth_tables_force_is_what_the_lemmas_say() -> None:
-    a, b = atom("A"), atom("B")
-    seen = set()
-    for kind in TRUTH_TABLES:
-        for whole in (True, False):
-            main = Signed(kind(a, b), whole)
-            for side, part, rest in (("left", a, b), ("right", b, a)):
-                for value in (True, False):
-                    try:
-                        found = elimination(main, side, Signed(rest, value))
-                    except ProofError:
-                        continue
-                    assert found is not None
-                    seen.add(found.lemma)
-                    premises, conclusion = stated(LOGIC[found.lemma])
-                    assert premises == (formula_of(main), *([] if found.other is None else [found.other]))
-                    assert found.other in (None, rest if value else Not(rest))
-                    assert found.conclusion == conclusion
-                    assert conclusion in (part, Not(part))
-        for left in (True, False, None):
-            for right in (True, False, None):
-                lemma = lemma_of_introduction(kind, left, right)
-                if lemma is None:
-                    continue
-                seen.add(lemma)
-                words = lemma.split("_of_")[1].split("_")
-                premises, conclusion = stated(LOGIC[lemma])
-                sides = [(side, word) for side, word in zip((a, b), words, strict=True) if word != "any"]
-                assert premises == tuple(side if word == "true" else Not(side) for side, word in sides)
-                assert conclusion in (kind(a, b), Not(kind(a, b)))
-    others = {
-        "not_not_elim": "¬¬A ⊢ A",
-        "not_not_intro": "A ⊢ ¬¬A",
-        "not_false": "⊢ ¬⊥",
-        "exists_false_instance": "¬∃x P(x) ⊢ ¬P(t)",
-        "forall_false_witness": "¬∀x P(x) ⊢ ∃x ¬P(x)",
-        "forall_false_of_instance": "¬P(t) ⊢ ¬∀x P(x)",
-        "exists_false_of_all": "∀x ¬P(x) ⊢ ¬∃x P(x)",
-        "leibniz": "⊢ s = t → (P(s, t) → P(t, s))",
-    }
-    for name, text in others.items():
-        query = question(text)
-        assert stated(LOGIC[name]) == patterns(query.dependencies, query.conclusion)
-    assert seen | others.keys() == LOGIC.keys()
 
 
 @pytest.mark.parametrize("name", [*LOGIC, *SCHEMATA])
@@ -173,15 +95,6 @@ def test_nothing_is_taken_on_trust(file: Path) -> None:
     assert len(gates) == (1 if names else 0)
 
 
-def test_what_the_lemmas_are_proved_by() -> None:
-    found = [(name, method) for file in FILES for name, _, method in _LEMMA.findall(file.read_text())]
-    assert {name: method for name, method in found if method != "blast"} == {
-        "goal_binding": "assumption",
-        "leibniz": "auto",
-    }
-    assert {name for name, _ in found} == LOGIC.keys() | SCHEMATA.keys()
-
-
 # -- Isabelle itself --------------------------------------------------------------------------------------------------
 
 
@@ -205,23 +118,9 @@ def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
     certificates = [one_step(question(text), proved(question(text))) for text in QUERIES]
     certificates += [*map(rule_instance, FOLIO.rules), certified_trace()]
     theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
-    lemmas = [
-        f"lemma {each.name}_again:\n"
-        + isabelle.schema_statement(each.premises, each.conclusion)
-        + f"  by (rule {each.isabelle}[{schema_instance(each)}])\n"
-        for each in ALL_SCHEMATA
-    ]
-    theories["Again"] = isabelle.theory("Again", *lemmas, imports="Proof_R1")
+    theories |= {f"Schema{n}": schema_theory(schema, f"Schema{n}") for n, schema in enumerate(ALL_SCHEMATA)}
     for name, text in theories.items():
         (tmp_path / f"{name}.thy").write_text(text)
     names = "".join(f"    {name}\n" for name in theories)
     (tmp_path / "ROOT").write_text(f"session Proof_R1_Answers = HOL +\n  theories\n{names}")
     build(tmp_path)
-
-
-def schema_instance(schema: Schema) -> str:
-    premises = schema.premises
-    signature = Signature.infer((*premises, schema.conclusion))
-    where = [f'{name}="{isabelle.predicate_name(name)}"' for name in signature.predicates]
-    where += [f'{name}="{isabelle.function_name(name)}"' for name in signature.functions]
-    return f"where {' and '.join(where)}, OF {' '.join(f'd{n}' for n in range(1, len(premises) + 1))}"

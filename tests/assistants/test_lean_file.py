@@ -16,22 +16,18 @@ from hypothesis import strategies as st
 from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.lean import MODULES, LeanKernel
 from proof_r1_formal.assistants.lean_file import PACKAGE, file_stem, lean_file, write_package
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
+from tests.builders import example_answers
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 HOSTILE = "x\naxiom oops : False -/ /- \r\u2028\u202eé"
 
 
 def certificates() -> list[tuple[AnyCertificate, Problem, int]]:
     """Those of the examples."""
-    problems = read_problems(EXAMPLES / "problems.jsonl")
-    read = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
-    asked = [(problems[c.problem_id], c) for c in read]
+    asked = example_answers()
     found = [(certify(Verifier(), problem, c.completion).certificate, problem, c.sample) for problem, c in asked]
     return [(certificate, problem, sample) for certificate, problem, sample in found if certificate is not None]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.assistants import lean as lean_module
 from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.lean import AXIOMS, LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.assistants.theories import check_checker
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
-from proof_r1_formal.errors import SolverError
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.model import Structure
@@ -210,19 +207,3 @@ def test_without_the_equations_a_wrong_function_proves_false(lean: LeanKernel, t
     bare = re.sub(r"^theorem \w+_is .*\n", "", INIT, flags=re.MULTILINE)
     assert "'absurd_' does not depend on any axioms" in said_of(lean, tmp_path, bare.replace(right, wrong, 1) + ABSURD)
     assert "error" in said_of(lean, tmp_path, INIT + ABSURD)
-
-
-def test_a_theory_that_lean_does_not_accept_is_an_error(
-    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(THEORIES, tmp_path / "theories")
-    soundness = tmp_path / "theories" / "lean" / "ProofR1" / "Checker" / "Proof.lean"
-    text = soundness.read_text(encoding="utf-8")
-    assert text.count("(opposite (same s.sign t.sign))) (some falsum)") == 1
-    # a contradiction of two lines that say the same
-    soundness.write_text(
-        text.replace("(opposite (same s.sign t.sign))) (some falsum)", "(same s.sign t.sign)) (some falsum)")
-    )
-    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
-    with pytest.raises(SolverError, match="does not accept the theory ProofR1/Checker/Soundness"):
-        LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")

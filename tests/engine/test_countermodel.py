@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from proof_r1_formal.engine.countermodel import Row, confirm_structure, countermodel
+from proof_r1_formal.engine.countermodel import Row, countermodel
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.kernel.answer import MAX_EVALUATION, Refuted
+from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import Element, Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.syntax import BOTTOM, TOP, ForAll, atom, const, var
+from proof_r1_formal.kernel.syntax import atom, const
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import nested
 
 SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))
 SIGNATURE = Signature.infer(SOME_NOT_ALL.assertions)
@@ -51,19 +48,3 @@ def test_tables_that_are_too_large_are_not_read() -> None:
 
     query = Query((), atom("p", *[const("a")] * 15))
     assert countermodel(query, Signature.infer(query.assertions), {"Entity": 2}, never, never) is None
-
-
-@pytest.mark.parametrize("quantifiers", [8, 40])
-def test_confirmation_is_bounded(quantifiers: int) -> None:
-    """∀x … ∀x ⊤ in a domain of four needs over 4^n steps."""
-    formula = nested(lambda inner: ForAll(var("x"), inner), TOP, quantifiers)
-    structure = Structure({"Entity": 4})
-    query = Query((formula,), BOTTOM)
-    answer = confirm_structure(query, structure, Signature.infer(query.assertions))
-    assert (answer is not None) == (4**quantifiers < MAX_EVALUATION)
-    assert answer is None or answer.model is structure
-
-
-def test_an_incomplete_structure_is_an_error() -> None:
-    with pytest.raises(StructureError):
-        confirm_structure(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)

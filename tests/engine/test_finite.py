@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
 import pytest
 from hypothesis import given, settings
 
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.grounding import MAX_WITNESSES
-from proof_r1_formal.engine.solver import MAX_DEPTH
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
@@ -45,13 +42,9 @@ from proof_r1_formal.kernel.syntax import (
     var,
 )
 from proof_r1_formal.kernel.transform import subterms
-from proof_r1_formal.proof.batch import verify, verify_many
-from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import show
-from tests.builders import ask, model_of, pigeons, problem, shown
-from tests.builders import completion as trace
+from tests.builders import ask, model_of, pigeons, shown
 from tests.finite import SMALL, SMALL_STRUCTURES, FiniteSolver, assert_refuted
 
 SOLVER = FiniteSolver()
@@ -105,7 +98,6 @@ TWO_SORTS = Signature(
     },
     (ENTITY, "Town"),
 )
-DRAWN = strategies.signatures(symbols=strategies.names())
 
 
 def agree(query: Query) -> None:
@@ -125,35 +117,19 @@ def agree(query: Query) -> None:
         assert_refuted(query, answer)
 
 
-@settings(max_examples=300)
-@given(strategies.queries(TWO_SORTS))
-def test_answers_are_those_of_z3_inside_the_class(query: Query) -> None:
-    agree(query)
-
-
-@settings(max_examples=200)
-@given(strategies.queries(TWO_SORTS, equality=False, max_size=12))
-def test_answers_are_those_of_z3_without_equality(query: Query) -> None:
-    agree(query)
-
-
-@settings(max_examples=150)
-@given(DRAWN.flatmap(strategies.queries))
-def test_answers_are_those_of_z3_whatever_the_signature(query: Query) -> None:
-    agree(query)
-
-
-@settings(max_examples=200)
-@given(
-    strategies.queries(
-        Signature(
-            {"p": (ENTITY,)},
-            {name: FunctionType((), ENTITY) for name in "abc"} | {"f": FunctionType((ENTITY,), ENTITY)},
-        ),
-        max_size=10,
-    )
+FUNCTIONS = Signature(
+    {"p": (ENTITY,)}, {name: FunctionType((), ENTITY) for name in "abc"} | {"f": FunctionType((ENTITY,), ENTITY)}
 )
-def test_answers_are_those_of_z3_with_functions_of_constants(query: Query) -> None:
+
+
+@settings(max_examples=800)
+@given(
+    strategies.queries(TWO_SORTS)
+    | strategies.queries(TWO_SORTS, equality=False, max_size=12)
+    | strategies.queries(FUNCTIONS, max_size=10)
+    | strategies.signatures(symbols=strategies.names()).flatmap(strategies.queries)
+)
+def test_answers_are_those_of_z3_inside_the_class(query: Query) -> None:
     agree(query)
 
 
@@ -174,9 +150,7 @@ ENTAILED = [
     ask("(∀x p(x)) ↔ ∀y p(y)"),
     # a quantifier of either sign, inside and beside others
     ask("∃x p(x) → ∀x q(x)", "p(a)", "q(b)"),
-    ask("¬∀x ¬(p(x) ∧ q(x))", "∃x p(x) ∧ ∃x q(x)"),
     ask("∃x ∀y r(x, y)", "∃x r(x, x)"),
-    ask("∀x ∀y (r(x, y) → r(y, x))", "∃x (r(x, a) ∧ ¬r(a, x))", "⊥"),
     # a dummy where there is no constant
     ask("∀x p(x)", "∃x p(x)"),
     ask("∀x:Ghost p(x)", "∀x:Town q(x)", "∃x:Ghost p(x) ∧ ∃x:Town q(x)"),
@@ -185,53 +159,29 @@ ENTAILED = [
     ask("a = b", "b = c", "a = c"),
     ask("c = a", "c = b", "p(a)", "p(b)"),
     ask("a = b", "f(a) = c", "f(b) = c"),
-    ask("f(a) = b", "f(b) = a", "f(f(a)) = a"),
     ask("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "f(a) = a"),
-    ask("∀x ∀y x = y", "p(a)", "p(b)"),
     ask("∀x (x = a ∨ x = b)", "p(a) ∧ p(b)", "p(c)"),
     ask("∀x (x = a ∨ x = b)", "¬(c = d) ∧ ¬(c = e) ∧ ¬(d = e)", "⊥"),
-    ask("∀x (p(x) → x = a)", "p(b) ∧ q(b)", "q(a)"),
-    ask("a = a"),
     ask("∀x x = x"),
-    ask("a = b", "b = a"),
-    # ⊤, ⊥, propositions
-    ask("⊤"),
+    # ⊥, propositions
     ask("⊥", "p"),
-    ask("¬⊥ → ⊤"),
-    ask("p", "p → ⊥", "q"),
-    ask("p ⊕ ⊤", "¬p"),
     ask("(p ⊕ q) ⊕ r", "p ⊕ (q ⊕ r)"),
-    ask("(p ↔ q) ↔ r", "p ↔ (q ↔ r)"),
 ]
 REFUTED = [
     # masks of quantified formulas: without constants they have one instance each
     ask("∀x p(x) ∨ ∀x q(x)"),
     ask("∀x p(x) ↔ ∃x p(x)"),
-    ask("∃x p(x)", "∀x p(x)"),
-    ask("∀x (p(x) ∨ q(x))", "∀x p(x) ∨ ∀x q(x)"),
-    ask("∃x p(x) ∧ ∃x q(x)", "∃x (p(x) ∧ q(x))"),
     ask("∀x p(x) ↔ ∀x q(x)", "p(a)", "q(a)"),
     # a constant of its own for each goal ∀, and for each ∃
     ask("∀x p(x) ∨ ∀x ¬p(x)"),
-    ask("∀x p(x) ∨ ∀y ¬p(y)"),
-    ask("r(a, a)", "∀x ∀y r(x, y)"),
     ask("∀x r(x, x)", "∀x ∀y r(x, y)"),
     ask("∃x p(x)", "∃x ¬p(x)", "∀x ∀y x = y"),
-    ask("p(a)", "∀x p(x)"),
     ask("∀x:Ghost p(x)", "∃x:Town q(x)"),
     # constants need neither be equal nor differ
     ask("¬(a = b)"),
     ask("a = b"),
-    ask("p(a)", "p(b)"),
-    ask("p(a)", "¬p(b)"),
     ask("f(a) = f(b)", "a = b"),
-    ask("a = b ∨ b = c", "a = c"),
-    ask("∀x (x = a ∨ x = b)", "¬(a = b)"),
     ask("∀x (x = a ∨ x = b)", "p(a)", "p(c)"),
-    # ⊤, ⊥, propositions
-    ask("⊤", "⊥"),
-    ask("p ∨ q", "p ∧ q"),
-    ask("p ⊕ q", "p ∨ q", "p"),
 ]
 
 
@@ -346,17 +296,8 @@ HOSTILE: Mapping[str, tuple[Query, type[Answer]]] = {
     "200 atoms, refuted": (Query((LADDER, atom("p1")), atom("p0")), Refuted),
     "8 pigeons in 7 holes": (Query((conjunction(pigeons(8, 7).dependencies),), BOTTOM), Entailed),
     "8 pigeons in 8 holes": (Query((conjunction(pigeons(8, 8).dependencies),), BOTTOM), Refuted),
-    "a chain of 30 ⊕, backwards": (Query((exclusive(*range(30)),), exclusive(*reversed(range(30)))), Entailed),
     "a chain of 30 ⊕, shuffled": (Query((exclusive(*range(30)),), exclusive(*SHUFFLED)), Entailed),
     "a chain of 30 ⊕, shortened": (Query((exclusive(*range(30)),), exclusive(*range(29))), Refuted),
-    "a chain of 30 ⊕, 29 of them known": (
-        Query((exclusive(*range(30)), joined(*[f"p{number}" for number in range(29)])), parse_formula("¬p29")),
-        Entailed,
-    ),
-    "20 equations in a row": (
-        Query((joined(*[f"c{number} = c{number + 1}" for number in range(20)]),), parse_formula("c0 = c20")),
-        Entailed,
-    ),
     "a pigeon for each of 8 elements": (
         Query(
             (
@@ -397,69 +338,6 @@ def test_a_countermodel_that_is_too_large_is_not_given() -> None:
         formula = ForAll(var(f"x{number}"), formula)
     query = Query((formula, parse_formula("q(a) ∧ ¬q(b)")), atom("r"))
     assert SOLVER.decide(query) == Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed")
-
-
-NESTING: Mapping[str, Callable[[Formula, int], Formula]] = {
-    "¬": lambda inner, _: Not(inner),
-    "→": lambda inner, _: Implies(inner, atom("q0")),
-    "⊕": lambda inner, _: Xor(atom("q0"), inner),
-    "↔": lambda inner, _: Iff(inner, atom("q0")),
-    "∧": lambda inner, _: And(atom("q0"), inner),
-    "∀": lambda inner, _: ForAll(var("x"), inner),
-    "∃": lambda inner, number: Exists(var(f"x{number % 30}"), inner),
-}
-MANY_ATOMS = conjunction(tuple(atom(f"q{number}") for number in range(13)))
-
-
-@pytest.mark.parametrize("base", [atom("q0"), MANY_ATOMS], ids=["table", "clauses"])
-@pytest.mark.parametrize("kind", NESTING)
-def test_the_deepest_nesting(base: Formula, kind: str) -> None:
-    formula = base
-    for number in range(MAX_DEPTH - 20):
-        formula = NESTING[kind](formula, number)
-    for query in (Query((formula,), atom("q1")), Query((atom("q1"),), formula)):
-        answer = SOLVER.decide(query)
-        if isinstance(answer, Unknown):
-            assert answer.reason in (Reason.BUDGET, Reason.UNSUPPORTED)
-        else:
-            assert type(answer) is type(Z3.decide(query))
-
-
-# -- worst cases among ordinary traces --------------------------------------------------------------------------------
-
-ORDINARY = problem("∀x (cat(x) → animal(x))", "cat(tom)", "∀x (animal(x) → ∃y eats(x, y))", goal="animal(tom)")
-ORDINARY_TRACES = (
-    trace(
-        ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION"),
-        ("h_goal_true", ["s1"], "animal(tom)", "GOAL_BINDING"),
-    ),
-    trace(("s1", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION"), ("s2", ["s1", "h2"], "cat(rex)", "GOAL_BINDING")),
-    trace(("s1", ["h2", "h1", "h3"], "∃y eats(tom, y)", "IMPLICATION_ELIMINATION")),
-)
-
-
-@pytest.mark.slow
-def test_worst_cases_leave_the_reports_beside_them_alone() -> None:
-    problems = {ORDINARY.id: ORDINARY}
-    completions: list[Completion] = []
-    for number, (query, _) in enumerate(HOSTILE.values()):
-        premises = tuple(Premise(f"h{n}", formula) for n, formula in enumerate(query.dependencies, 1))
-        case = Problem(f"hostile/{number}", premises, three_way_options(query.conclusion), "h_goal_true")
-        problems[case.id] = case
-        names = [premise.id for premise in premises]
-        step = trace(("s1", names, show(query.conclusion), "CONJUNCTION_ELIMINATION"))
-        completions += [
-            Completion(problem_id=case.id, completion=step),
-            Completion(problem_id=ORDINARY.id, completion=ORDINARY_TRACES[number % 3], sample=number),
-        ]
-    reports = list(verify_many(problems, completions))
-    alone = [encode(verify(ORDINARY, ORDINARY_TRACES[number % 3], sample=number)) for number in range(len(HOSTILE))]
-    assert [encode(report) for report in reports[1::2]] == alone
-    for report, (_, right) in zip(reports[::2], HOSTILE.values(), strict=True):
-        (step_report,) = report.actions
-        undecided = any(finding.code is Code.UNDECIDED for finding in step_report.findings)
-        assert step_report.schema
-        assert undecided or step_report.semantic == (right is Entailed)
 
 
 def test_a_decided_formula_is_not_held() -> None:

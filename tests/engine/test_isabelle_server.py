@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,18 +52,13 @@ def test_a_stalled_server_is_given_up_with_its_task(double: Double, stalling: Re
     assert double.started == 3  # one more for each method, as what it waits for may still be running
 
 
-def test_a_server_that_does_not_greet(double: Double) -> None:
-    double.reactions = {"connect": [stall, stall]}
+@pytest.mark.parametrize("reactions", [{"connect": [stall, stall]}, {"session_start": [stall_in_the_task]}])
+def test_a_server_that_does_not_start_in_time(double: Double, reactions: dict[str, list[Reaction]]) -> None:
+    double.reactions = reactions
     problem = "HOL did not start within 1 s; try `isabelle build -b HOL`"
     with solver_of(double, startup=1, grace_period=0.1) as solver, pytest.raises(SolverError, match=problem):
         solver.decide(PROVED)
-
-
-def test_hol_that_does_not_start_in_time(double: Double) -> None:
-    double.reactions = {"session_start": [stall_in_the_task]}
-    with solver_of(double, startup=1) as solver, pytest.raises(SolverError, match="HOL did not start within"):
-        solver.decide(PROVED)
-    assert double.commands("shutdown")
+    assert bool(double.commands("shutdown")) == bool(double.commands("session_start"))
 
 
 def test_a_session_that_does_not_forget_is_given_up(double: Double) -> None:
@@ -121,30 +118,27 @@ def test_a_client_that_crashes_takes_the_server_along(double: Double) -> None:
     assert double.commands("shutdown") == ["shutdown"]
 
 
-def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path: Path) -> None:
-    """The program and a child of it hold locks; we get them when both are dead."""
+@contextmanager
+def all_must_die(double: Double, lock: Path) -> Iterator[None]:
+    """The program and a child of it hold a lock, and never end; at the end of the block we get it: both are dead."""
     fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
-    lock = tmp_path / "lock"
     hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_SH); "
     hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
     held = f"'{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'"
     double.install(f"{held} >/dev/null & exec {held}")
-    assert client(double, "os.kill(os.getpid(), signal.SIGKILL)").returncode == -9
+    yield
     with lock.open() as mine:
         fcntl.flock(mine, fcntl.LOCK_EX)
+
+
+def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path: Path) -> None:
+    with all_must_die(double, tmp_path / "lock"):
+        assert client(double, "os.kill(os.getpid(), signal.SIGKILL)").returncode == -9
 
 
 def test_a_server_that_does_not_go_is_killed(double: Double, tmp_path: Path) -> None:
-    """The program holds a lock; we get it when the program is dead."""
-    fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
-    lock = tmp_path / "lock"
-    hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_EX); "
-    hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
-    double.install(f"exec '{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'")
-    with solver_of(double, grace_period=0.3) as solver:
+    with all_must_die(double, tmp_path / "lock"), solver_of(double, grace_period=0.3) as solver:
         assert solver.decide(PROVED) == Entailed()
-    with lock.open() as mine:
-        fcntl.flock(mine, fcntl.LOCK_EX)
 
 
 @pytest.mark.parametrize(
@@ -223,14 +217,11 @@ def test_a_server_that_is_gone_is_started_again(double: Double) -> None:
 
 
 def test_a_server_that_refuses_the_password(double: Double) -> None:
-    double.install(f"echo '{double.info.replace(double.password, 'guess')}'")
-    with solver_of(double) as solver, pytest.raises(SolverError, match="broke off session_start"):
-        solver.decide(PROVED)
-
-
-def test_a_server_that_greets_with_something_else(double: Double) -> None:
     double.reactions = {"connect": [saying('ERROR "busy"')]}
     with solver_of(double) as solver, pytest.raises(SolverError, match="greets with ERROR"):
+        solver.decide(PROVED)
+    double.install(f"echo '{double.info.replace(double.password, 'guess')}'")
+    with solver_of(double) as solver, pytest.raises(SolverError, match="broke off session_start"):
         solver.decide(PROVED)
 
 

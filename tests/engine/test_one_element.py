@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,13 +49,6 @@ def test_the_first_model_makes_literals_true() -> None:
         },
         {"a": {(): 0}, "b": {(): 0}, "f": {(0,): 0}},
     )
-
-
-@pytest.mark.parametrize(
-    "texts", [("P(a)", "¬P(b)"), ("P(a)", "P(a) → Q(a)", "¬Q(b)"), ("¬(a = b)",), ("⊥",), ("∃x P(x) ∧ ∃x ¬P(x)",)]
-)
-def test_premises_that_need_two_elements_have_no_such_model(texts: tuple[str, ...]) -> None:
-    assert found_for(*parsed(*texts)) is None
 
 
 def test_predicates_beyond_the_table_are_taken_to_be_false() -> None:

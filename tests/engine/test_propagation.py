@@ -20,10 +20,15 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.testing.strategies import queries
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import ask, question
 
 
-def propagated(premises: tuple[Formula, ...], conclusion: Formula) -> Proof | None:
-    return Propagation(premises, conclusion).proof()
+def propagated(query: Query) -> Proof | None:
+    """What is found; a proof is checked."""
+    proof = Propagation(query.dependencies, query.conclusion).proof()
+    if proof is not None:
+        check(proof, query.dependencies, query.conclusion)
+    return proof
 
 
 def lines(proof: Proof) -> int:
@@ -33,63 +38,41 @@ def lines(proof: Proof) -> int:
 @settings(max_examples=400)
 @given(queries())
 def test_what_is_found_is_a_proof(query: Query) -> None:
-    proof = propagated(query.dependencies, query.conclusion)
-    if proof is not None:
-        check(proof, query.dependencies, query.conclusion)
+    if propagated(query) is not None:
         assert isinstance(get_solver("z3").decide(query), Entailed)
 
 
 STEPS: Mapping[str, int] = {
-    "∀x (P(x) → Q(x)); P(a) |- Q(a)": 2,
-    "A → B; ¬B |- ¬A": 1,
-    "A |- A": 1,
-    "A ∧ (A → B) |- B": 3,
-    "¬∃x P(x) |- ¬P(a)": 1,
-    "∀x ∀y (P(x) → Q(y)); P(a); ¬Q(b) |- P(b)": 4,
-    "A; ¬A |- B": 1,
-    "A; B |- A ∧ B": 1,
-    "|- A → A": 4,
-    "¬A; (A ↔ A) → A |- B": 3,
-    "⊥ |- A": 2,
+    "∀x (P(x) → Q(x)); P(a) ⊢ Q(a)": 2,
+    "A → B; ¬B ⊢ ¬A": 1,
+    "A ⊢ A": 1,
+    "A ∧ (A → B) ⊢ B": 3,
+    "¬∃x P(x) ⊢ ¬P(a)": 1,
+    "∀x ∀y (P(x) → Q(y)); P(a); ¬Q(b) ⊢ P(b)": 4,
+    "A; ¬A ⊢ B": 1,
+    "A; B ⊢ A ∧ B": 1,
+    "⊢ A → A": 4,
+    "¬A; (A ↔ A) → A ⊢ B": 3,
+    "⊥ ⊢ A": 2,
 }
 """Steps, and how many lines their proofs have."""
 
 
 @pytest.mark.parametrize(("text", "length"), STEPS.items())
 def test_proofs_of_usual_steps(text: str, length: int) -> None:
-    left, right = text.split("|-")
-    premises = tuple([parse_formula(part) for part in left.split(";") if part.strip()])
-    proof = propagated(premises, parse_formula(right))
+    proof = propagated(question(text))
     assert proof is not None
-    check(proof, premises, parse_formula(right))
     assert lines(proof) == length
 
 
 @pytest.mark.parametrize("rule", TRAIN.rules, ids=lambda rule: rule.name)
 def test_the_example_of_each_rule_is_proved(rule: Rule) -> None:
-    premises = tuple(map(parse_formula, rule.example.dependencies))
-    proof = propagated(premises, parse_formula(rule.example.conclusion))
-    assert proof is not None
-    check(proof, premises, parse_formula(rule.example.conclusion))
-
-
-@pytest.mark.parametrize(
-    ("premises", "conclusion"),
-    [
-        (("A",), "B"),
-        (("A → B",), "B"),
-        (("∃x P(x)",), "P(a)"),
-        (("A ∨ B", "A ⊕ B ↔ A"), "¬B ∧ ¬A"),
-        (("A ∨ B", "A → B", "B → A", "A ∨ ¬B"), "A ∧ B ∧ P(c)"),
-    ],
-)
-def test_what_is_not_entailed_is_not_proved(premises: tuple[str, ...], conclusion: str) -> None:
-    assert propagated(tuple(map(parse_formula, premises)), parse_formula(conclusion)) is None
+    assert propagated(ask(*rule.example.dependencies, rule.example.conclusion)) is not None
 
 
 def test_what_needs_a_case_distinction_is_left_to_the_tableau() -> None:
-    split = Query((parse_formula("A → B"), parse_formula("B → A")), parse_formula("A ↔ B"))
-    assert propagated(split.dependencies, split.conclusion) is None
+    split = question("A → B; B → A ⊢ A ↔ B")
+    assert propagated(split) is None
     answer = get_solver("embedded").decide(split)
     assert isinstance(answer, Entailed)
     assert answer.proof is not None

@@ -12,30 +12,10 @@ from hypothesis import strategies as st
 from proof_r1_formal.engine import propositional
 from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.grounding import Grounding, Signed
-from proof_r1_formal.engine.propositional import (
-    BUDGET,
-    Assignment,
-    Clauses,
-    TruthTable,
-)
-from proof_r1_formal.engine.truth_table import MAX_ATOMS, TooManyAtomsError
+from proof_r1_formal.engine.propositional import BUDGET, Assignment, Clauses, TruthTable
+from proof_r1_formal.engine.truth_table import TooManyAtomsError
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
-    ENTITY,
-    TOP,
-    And,
-    Eq,
-    ForAll,
-    Formula,
-    Not,
-    Or,
-    atom,
-    conjunction,
-    const,
-    disjunction,
-    var,
-)
+from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, TOP, And, Eq, ForAll, Formula, Or, atom, const, var
 from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import compound, pigeons
@@ -100,32 +80,6 @@ def test_an_assignment_is_found_exactly_if_there_is_one(
         assert holds(formulas, world(assignment, 5))
 
 
-@st.composite
-def many_atoms(draw: st.DrawFn) -> list[Signed]:
-    """Every one of ``p0`` … ``p13`` occurs, so a truth table is too small."""
-    clauses = draw(
-        st.lists(st.lists(st.tuples(st.integers(0, 13), st.booleans()), min_size=1, max_size=3), max_size=40)
-    )
-    literals = [
-        disjunction(tuple(atom(f"p{number}") if sign else Not(atom(f"p{number}")) for number, sign in clause))
-        for clause in clauses
-    ]
-    everything = disjunction(tuple(atom(f"p{number}") for number in range(14)))
-    return [(conjunction((everything, *literals)), True), *draw(signed(14))]
-
-
-@settings(max_examples=15)
-@given(many_atoms())
-def test_fourteen_atoms(formulas: list[Signed]) -> None:
-    with pytest.raises(TooManyAtomsError):
-        by_table(formulas)
-    assignment = by_clauses(formulas)
-    if assignment is None:
-        assert not any(holds(formulas, structure) for structure in worlds(14))
-    else:
-        assert holds(formulas, world(assignment, 14))
-
-
 @given(propositions(6), st.booleans())
 def test_a_truth_table_has_a_bit_for_each_assignment(formula: Formula, sign: bool) -> None:
     """The atom of index k is true in the assignments whose number has bit k."""
@@ -135,18 +89,6 @@ def test_a_truth_table_has_a_bit_for_each_assignment(formula: Formula, sign: boo
     for number in range(64):
         predicates = {f"p{n}": frozenset({()} if column >> number & 1 else ()) for n, column in enumerate(order)}
         assert bool(truth >> number & 1) == (evaluate(formula, Structure({ENTITY: 1}, predicates)) == sign)
-
-
-@settings(max_examples=60)
-@given(signed(6))
-def test_models_are_counted_exactly(formulas: list[Signed]) -> None:
-    table = TruthTable(Grounding(formulas))
-    rows = table.every
-    for formula, sign in formulas:
-        rows &= table.truth(formula, sign)
-    assert 0 <= rows <= table.every
-    share = sum(holds(formulas, structure) for structure in worlds(6)) / 2**6
-    assert rows.bit_count() == share * (1 << MAX_ATOMS)
 
 
 # -- equality, by the laws that are added -----------------------------------------------------------------------------
@@ -200,30 +142,6 @@ def test_equations_are_an_equality(
     assert (assignment is not None) == any(holds(formulas, structure) for structure in equality_worlds())
 
 
-@each_path
-@pytest.mark.parametrize(
-    ("texts", "satisfiable"),
-    [
-        (("a = b", "b = c", "¬(c = a)"), False),
-        (("a = c", "b = c", "¬(a = b)"), False),
-        (("c = a", "c = b", "p(a)", "¬p(b)"), False),
-        (("a = b", "c = d", "r(a, c)", "¬r(b, d)"), False),
-        (("a = b", "c = d", "r(a, c)", "¬r(d, b)"), True),
-        (("f(a) = b", "a = c", "¬(f(c) = b)"), False),
-        (("f(f(a)) = a", "f(a) = b", "¬(f(b) = a)"), False),
-        (("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "¬(f(a) = a)"), False),
-        (("f(a) = f(b)", "¬(a = b)"), True),
-        (("f(a) = b", "f(b) = a", "¬(a = b)"), True),
-        (("¬(a = a)",), False),
-        (("¬(a = b) ∧ ¬(b = c) ∧ ¬(a = c)",), True),
-    ],
-)
-def test_transitivity_symmetry_congruence(
-    path: Callable[[Sequence[Signed]], Assignment | None], texts: tuple[str, ...], satisfiable: bool
-) -> None:
-    assert (path(read(*texts)) is not None) == satisfiable
-
-
 # -- quantifiers, by what stands for them -----------------------------------------------------------------------------
 
 
@@ -248,13 +166,6 @@ def test_the_budget_counts_each_formula_once() -> None:
     assert by_table(repeated, budget=6) is None
     with pytest.raises(BudgetSpentError, match="more than 5 ground formulas"):
         by_table(formulas, budget=5)
-
-
-def test_the_budget_bounds_clauses_too() -> None:
-    formulas = read(DIFFERENT)
-    assert by_clauses(formulas, budget=8) is not None
-    with pytest.raises(BudgetSpentError, match="more than 3 ground formulas"):
-        by_clauses(formulas, budget=3)
 
 
 @each_path

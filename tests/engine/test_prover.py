@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import product
-from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -15,20 +14,7 @@ from proof_r1_formal.engine import prover
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.syntax import (
-    BOTTOM,
-    TOP,
-    And,
-    Connective,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Xor,
-    atom,
-    conjunction,
-    const,
-)
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Implies, Xor, atom, conjunction, const
 from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
@@ -52,7 +38,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import pigeons, question
+from tests.builders import compound, pigeons, question
 
 
 def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
@@ -76,32 +62,21 @@ def size(block: Block) -> int:
 
 A = const("a")
 SHORTEST: dict[str, Proof] = {
-    "p ⊢ p": (Repeat(0),),
     "q; ¬¬p ⊢ p": (Repeat(1),),
     "p → q; p ⊢ q": (Eliminate(0, "right", 1),),
     "p → q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
     "¬(p → q) ⊢ p": (Eliminate(0, "left"),),
     "p ∧ q ⊢ q": (Eliminate(0, "right"),),
     "p ∨ q; ¬p ⊢ q": (Eliminate(0, "right", 1),),
-    "p ∨ q; ¬q ⊢ p": (Eliminate(0, "left", 1),),
     "p ⊕ q; p ⊢ ¬q": (Eliminate(0, "right", 1),),
-    "p ⊕ q; ¬p ⊢ q": (Eliminate(0, "right", 1),),
-    "p ⊕ q; q ⊢ ¬p": (Eliminate(0, "left", 1),),
-    "p ⊕ q; ¬q ⊢ p": (Eliminate(0, "left", 1),),
     "¬(p ⊕ q); p ⊢ q": (Eliminate(0, "right", 1),),
-    "¬(p ⊕ q); ¬p ⊢ ¬q": (Eliminate(0, "right", 1),),
-    "¬(p ⊕ q); q ⊢ p": (Eliminate(0, "left", 1),),
-    "¬(p ⊕ q); ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
     "p ↔ q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
     "p; q ⊢ p ∧ q": (Introduce(And(atom("p"), atom("q")), (0, 1)),),
-    "q ⊢ p ∨ q": (Introduce(Or(atom("p"), atom("q")), (0,)),),
     "p; ¬q ⊢ p ⊕ q": (Introduce(Xor(atom("p"), atom("q")), (0, 1)),),
-    "∀x P(x) ⊢ ∀y P(y)": (Repeat(0),),
     "∀x P(x) ⊢ P(a)": (Instance(0, A),),
     "¬∃x P(x) ⊢ ¬P(a)": (Instance(0, A),),
     '∀"x" p ⊢ p': (Instance(0, const("␣c1")),),
     "⊢ ⊤": (Truth(TOP),),
-    "⊢ ¬⊥": (Truth(BOTTOM),),
     "⊢ a = a": (Reflexivity(A),),
     "p; ¬p ⊢ q": (Contradiction(0, 1),),
 }
@@ -115,44 +90,28 @@ def test_a_step_that_is_one_line(text: str) -> None:
 LENGTHS: dict[str, int] = {
     # suppositions
     "⊢ p → p": 2,
-    "p → q ⊢ ¬q → ¬p": 2,
     "p → q; q → r ⊢ p → r": 3,
     "p ∨ q; p → r; q → r ⊢ r": 5,
     "⊢ p ∨ ¬p": 4,
-    "⊢ ¬(p ∧ ¬p)": 4,
     "⊢ ((p → q) → p) → p": 5,
     "¬(p ∧ q) ⊢ ¬p ∨ ¬q": 5,
-    "¬p ∨ ¬q ⊢ ¬(p ∧ q)": 5,
-    "¬(p ∨ q) ⊢ ¬p ∧ ¬q": 3,
-    "¬p ∧ ¬q ⊢ ¬(p ∨ q)": 3,
     # truth and contradiction
     "p → ⊥ ⊢ ¬p": 2,
-    "⊤ → p ⊢ p": 2,
-    "¬⊤ ⊢ p": 2,
-    "⊥ ⊢ p": 2,
     # quantifiers
     "∀x P(x) ⊢ ∃x P(x)": 2,
-    "∀x:Person P(x) ⊢ ∃x:Person P(x)": 2,
-    "∀x (P(x) → Q(x)); ¬Q(a) ⊢ ¬P(a)": 2,
     "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)) ⊢ ∀x (P(x) → R(x))": 6,
     "¬∀x P(x) ⊢ ∃x ¬P(x)": 2,
-    "∃x ¬P(x) ⊢ ¬∀x P(x)": 2,
     "¬∃x P(x) ⊢ ∀x ¬P(x)": 2,
-    "∀x ¬P(x) ⊢ ¬∃x P(x)": 2,
     "∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)": 4,
-    "∃x P(x); ∀x (P(x) → q) ⊢ q": 3,
     "∃x (P(x) ∧ Q(x)) ⊢ ∃x P(x) ∧ ∃x Q(x)": 6,
     "∃x ∀y R(x,y) ⊢ ∀y ∃x R(x,y)": 4,
     "∀x (P(x) ∨ q) ⊢ ∀x P(x) ∨ q": 7,
-    '∃"x" p ⊢ ∀"y" p': 3,
     "⊢ ∃x (P(x) → ∀y P(y))": 7,
     # equality
-    "a = b; b = d ⊢ a = d": 3,
     "a = b ⊢ b = a": 6,
     "a = b ⊢ f(a) = f(b)": 4,
     "a = b; P(f(f(a))) ⊢ P(f(f(b)))": 3,
     "P(a); ¬P(b) ⊢ ¬a = b": 3,
-    "f(a) = a ⊢ f(f(f(a))) = a": 6,
     "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a": 6,
     "∀x x = a; P(a) ⊢ ∀x P(x)": 5,
 }
@@ -186,40 +145,9 @@ CUTS = [
 @pytest.mark.parametrize("query", CUTS, ids=range(len(CUTS)))
 def test_found_with_cuts_only(query: Query) -> None:
     assert search(query, cuts=False) is None
-    assert search(query) is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "⊢ p",
-        "⊢ ⊥",
-        "p ⊢ ⊥",
-        "p → q; q ⊢ p",
-        "p → q; ¬p ⊢ ¬q",
-        "p ∨ q; p ⊢ ¬q",
-        "p ∨ q ⊢ p",
-        "¬(p ∧ q) ⊢ ¬p",
-        "∃x P(x) ⊢ P(a)",
-        "P(a) ⊢ ∀x P(x)",
-        "∃x P(x) ⊢ ∀x P(x)",
-        "∃x P(x); ∃x Q(x) ⊢ ∃x (P(x) ∧ Q(x))",
-        "(∀x P(x)) → p ⊢ p",
-        "∀x:Person P(x) ⊢ ∃x:Dog Q(x)",
-        "f(a) = f(b) ⊢ a = b",
-        "a = b; P(a) ⊢ P(d)",
-        # outside the class in which the search ends of itself
-        "∀y ∃x R(x,y) ⊢ ∃x ∀y R(x,y)",
-        "∀x ∃y R(x,y) ⊢ ∃x R(x,x)",
-        "∀x P(f(x)) ⊢ P(a)",
-    ],
-)
-def test_what_is_not_entailed_is_not_found(text: str) -> None:
-    assert search(question(text), budget=3_000) is None
-
-
-def test_as_many_pigeons_as_holes() -> None:
-    assert search(pigeons(3, 3)) is None
+    proof = search(query)
+    assert proof is not None
+    assert idle(proof, len(query.dependencies))[0] == []
 
 
 # -- budget, names, order ---------------------------------------------------------------------------------------------
@@ -249,12 +177,6 @@ def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
 
 
 ALL = [*SHORTEST, *LENGTHS]
-
-
-def test_proofs_do_not_depend_on_what_was_asked_before() -> None:
-    forwards = [search(query) for query in [*map(question, ALL), *CUTS]]
-    backwards = [search(query) for query in [*CUTS[::-1], *map(question, ALL[::-1])]]
-    assert forwards == backwards[::-1]
 
 
 PROGRAM = """
@@ -325,16 +247,8 @@ def test_no_line_is_idle(query: Query) -> None:
     assert proof is None or idle(proof, len(query.dependencies))[0] == []
 
 
-@pytest.mark.parametrize("query", CUTS, ids=range(len(CUTS)))
-def test_no_line_is_idle_among_many(query: Query) -> None:
-    proof = search(query)
-    assert proof is not None
-    assert idle(proof, len(query.dependencies))[0] == []
-
-
 # -- complete for propositions ----------------------------------------------------------------------------------------
 
-BINARY: tuple[type[Connective], ...] = get_args(Connective)
 PROPOSITIONS = [atom(name) for name in "pqrs"]
 ROWS = [
     Structure(
@@ -344,34 +258,14 @@ ROWS = [
 ]
 
 
-def ground_formulas(leaves: int) -> st.SearchStrategy[Formula]:
-    """Formulas of propositions."""
-    leaf: st.SearchStrategy[Formula] = st.sampled_from([*PROPOSITIONS, *PROPOSITIONS, TOP, BOTTOM])
-    return st.recursive(
-        leaf,
-        lambda inside: (
-            st.builds(Not, inside)
-            | st.builds(lambda kind, *sides: kind(*sides), st.sampled_from(BINARY), inside, inside)
-        ),
-        max_leaves=leaves,
-    )
-
-
 def decide(query: Query) -> bool:
     return all(evaluate(Implies(conjunction(query.dependencies), query.conclusion), row) for row in ROWS)
 
 
+GROUND = st.recursive(st.sampled_from(PROPOSITIONS) | st.sampled_from((TOP, BOTTOM)), compound, max_leaves=8)
+
+
 @settings(max_examples=1_000)
-@given(st.builds(Query, st.lists(ground_formulas(8), max_size=4).map(tuple), ground_formulas(8)))
+@given(st.builds(Query, st.lists(GROUND, max_size=4).map(tuple), GROUND))
 def test_propositions_are_decided(query: Query) -> None:
     assert (search(query) is not None) == decide(query)
-
-
-@pytest.mark.parametrize("one", BINARY, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("other", BINARY, ids=lambda kind: kind.__name__)
-def test_all_small_entailments_between_two_connectives(one: type[Connective], other: type[Connective]) -> None:
-    """Every A∘B ⊢ ¬(C•D) with p, q and their negations for A and C, and r and its negation, too, for B and D."""
-    literals: list[Formula] = [literal for each in PROPOSITIONS[:3] for literal in (each, Not(each))]
-    for left, right, first, second in product(literals[:4], literals, literals[:4], literals):
-        query = Query((one(left, right),), Not(other(first, second)))
-        assert (search(query) is not None) == decide(query), query

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proof_r1_formal.engine import propositional
 from proof_r1_formal.engine.congruence import simplify
@@ -32,8 +33,16 @@ FUNCTIONS = Signature(
 STRUCTURES = tuple(small_structures(FUNCTIONS))
 
 
-def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]) -> None:
+@pytest.mark.parametrize(
+    ("signature", "structures"), [(SMALL, SMALL_STRUCTURES), (FUNCTIONS, STRUCTURES)], ids=["sorts", "functions"]
+)
+@settings(max_examples=120)
+@given(data=st.data())
+def test_small_structures_refute_in_small_domains(
+    signature: Signature, structures: Sequence[Structure], data: st.DataObject
+) -> None:
     """If one of the structures is a countermodel, there is one in a small domain; what is found is one."""
+    query = data.draw(strategies.queries(signature))
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     if isinstance(answer, Refuted):
         assert_refuted(query, answer)
@@ -42,27 +51,13 @@ def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]
         assert not any(is_countermodel(query, structure) for structure in structures)
 
 
-@settings(max_examples=120)
-@given(strategies.queries(SMALL))
-def test_small_structures_refute_in_small_domains(query: Query) -> None:
-    assert_found_in_a_small_domain(query, SMALL_STRUCTURES)
-
-
-@settings(max_examples=120)
-@given(strategies.queries(FUNCTIONS))
-def test_small_structures_with_functions_refute(query: Query) -> None:
-    assert_found_in_a_small_domain(query, STRUCTURES)
-
-
 @pytest.mark.parametrize(
     ("query", "elements"),
     [
         (ask("∀x ∃y r(x, y)", "∃y r(y, y)"), {ENTITY: 2}),
         (ask("∀x ∃y (r(x, y) ∧ ¬(x = y))", "∀x ∀y (r(x, y) → r(y, x))"), {ENTITY: 3}),
-        (ask("∀x ∃y likes(x, y)", "¬likes(tom, ann)", "∃y likes(ann, y) ∧ likes(y, y)"), {ENTITY: 3}),
         (ask("∀x:Person ∃y:Town lives(x, y)", "∃y:Town ∀x:Person lives(x, y)"), {"Person": 2, "Town": 2}),
         (ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x"), {ENTITY: 3}),
-        (ask("p(f(a))", "∀x (p(x) → p(f(f(x))))", "∀x p(x)"), {ENTITY: 2}),
         (
             ask(
                 *[f"∃x n{i}(x)" for i in range(5)],

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
-from itertools import islice, product
-from pathlib import Path
 from typing import TypeAlias
 
 import pytest
@@ -19,13 +14,13 @@ from hypothesis import strategies as st
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
-from proof_r1_formal.errors import ParseError, SignatureError, SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.syntax import ENTITY, Exists, ForAll, Formula, Var, atom, const
+from proof_r1_formal.kernel.syntax import ENTITY, Var, atom, const
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import INFINITE, ask, model_of, pigeons, reason_of, shown
@@ -43,45 +38,25 @@ each_solver = pytest.mark.parametrize("solver_type", [Z3Solver, pytest.param(Cvc
 
 def check_model(query: Query, answer: Answer) -> None:
     """The attached structure, if there is one, is complete and refutes the query."""
-    if not isinstance(answer, Refuted) or answer.model is None:
-        return
-    model, signature = answer.model, Signature.infer(query.assertions)
-    assert set(model.domains) == set(signature.sorts)
-    for name, sorts in signature.predicates.items():
-        assert model.predicates[name] <= set(product(*[range(model.domains[sort]) for sort in sorts]))
-    for name, type_ in signature.functions.items():
-        assert set(model.functions[name]) == set(product(*[range(model.domains[sort]) for sort in type_.arguments]))
-        assert set(model.functions[name].values()) <= set(range(model.domains[type_.result]))
-    assert all(evaluate(formula, model) for formula in query.dependencies)
-    assert not evaluate(query.conclusion, model)
+    assert not isinstance(answer, Refuted) or answer.model is None or is_countermodel(query, answer.model)
 
 
 # -- worked examples --------------------------------------------------------------------------------------------------
 
 ENTAILED = [
     ask("∀x (human(x) → mortal(x))", "human(socrates)", "mortal(socrates)"),
-    ask("p ⊕ q", "p", "¬q"),
     ask("∀x p(x)", "∃x p(x)"),  # domains are not empty
     ask("∀x:Ghost scary(x)", "∃x:Ghost scary(x)"),  # nor is the domain of a sort without constants
     ask("a = b", "f(a) = f(b)"),
-    ask("∃x ∀y likes(x, y)", "∀y ∃x likes(x, y)"),
-    ask("⊥", "anything"),
-    ask("p ∨ ¬p"),
-    ask("∀x ∀y x = y", "p(a)", "∀x p(x)"),
     ask("∀x:A ∃y:B r(x, y)", "∀y:B ∀x:A ¬r(x, y)", "⊥"),
 ]
 REFUTED = [
     ask("∀x (human(x) → mortal(x))", "mortal(socrates)", "human(socrates)"),
-    ask("p"),
-    ask("⊥"),
-    ask("p(a)", "∀x p(x)"),
-    ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"),
+    ask("p", "q"),  # without terms
     ask("p(a)", "p(b)"),  # constants need not differ
     ask("¬(a = b)"),  # nor be equal
-    ask("∃x p(x)", "∃x ¬p(x)", "∀x ∀y x = y"),
     ask("∀x:A p(x)", "∀x:B q(x)", "∃x:A ∃y:B r(x, y)"),
     ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
-    ask("p → q", "q → p"),
 ]
 
 
@@ -99,24 +74,6 @@ def test_refuted_with_a_model(solver_type: SolverType, query: Query) -> None:
     answer = solver_type().decide(query)
     assert model_of(answer)
     check_model(query, answer)
-
-
-@each_solver
-def test_variables_of_one_name_and_two_sorts(solver_type: SolverType) -> None:
-    cat, dog = Var("x", "Cat"), Var("x", "Dog")
-    chased = ForAll(cat, Exists(dog, atom("chases", dog, cat)))
-    some_chases = Exists(dog, Exists(cat, atom("chases", dog, cat)))
-    one_chases_all = Exists(dog, ForAll(cat, atom("chases", dog, cat)))
-    solver = solver_type()
-    assert isinstance(solver.decide(Query((chased,), some_chases)), Entailed)
-    assert isinstance(solver.decide(Query((chased,), one_chases_all)), Refuted)
-
-
-@each_solver
-def test_the_model_of_a_query_without_terms(solver_type: SolverType) -> None:
-    assert solver_type().decide(ask("p", "q")) == Refuted(
-        Structure({ENTITY: 1}, {"p": frozenset({()}), "q": frozenset()}, {})
-    )
 
 
 # -- undecided --------------------------------------------------------------------------------------------------------
@@ -227,39 +184,6 @@ def test_the_solvers_agree(query: Query) -> None:
     assert len(kinds) <= 1
 
 
-def real_queries(folder: Path) -> Iterator[Query]:
-    """Premises and goal of every fifth problem of ProverQA and of FOLIO, where all of them parse."""
-    records: list[tuple[list[str], str]] = []
-    for name in ("easy", "medium", "hard"):
-        problems = json.loads((folder / "proverqa" / f"{name}.json").read_text())
-        records += [(list(problem["nl2fol"].values()), problem["conclusion_fol"]) for problem in problems]
-    with (folder / "folio" / "folio_v0_validation.jsonl").open() as lines:
-        problems = [json.loads(line) for line in lines]
-        records += [(problem["premises-FOL"], problem["conclusion-FOL"]) for problem in problems]
-    for premises, goal in islice(records, 0, None, 5):
-        try:
-            formulas: list[Formula] = [parse_formula(text) for text in (*premises, goal)]
-            Signature.infer(formulas)
-        except (ParseError, SignatureError):
-            continue
-        yield Query(tuple(formulas[:-1]), formulas[-1])
-
-
-@needs_cvc5
-@pytest.mark.shared
-def test_the_solvers_agree_on_real_problems(shared_data: Path, record_property: Callable[[str, object], None]) -> None:
-    counts: Counter[tuple[str, ...]] = Counter()
-    for query in real_queries(shared_data):
-        answers = [solver_type().decide(query) for solver_type in SOLVERS]
-        for answer in answers:
-            check_model(query, answer)
-            assert not isinstance(answer, Refuted) or answer.model is not None
-        counts[tuple(type(answer).__name__ for answer in answers)] += 1
-    record_property("answers of Z3 and cvc5", dict(counts))
-    assert set(counts) == {("Entailed", "Entailed"), ("Refuted", "Refuted")}
-    assert counts.total() > 200
-
-
 # -- against themselves -----------------------------------------------------------------------------------------------
 
 MANY = [*ENTAILED, *REFUTED, INFINITE] + [
@@ -270,16 +194,10 @@ MANY = [*ENTAILED, *REFUTED, INFINITE] + [
 
 
 @each_solver
-def test_answers_do_not_depend_on_what_was_asked_before(solver_type: SolverType) -> None:
-    assert len(MANY) > 100
+def test_answers_do_not_depend_on_what_is_asked_before_or_meanwhile(solver_type: SolverType) -> None:
     solver = solver_type(SMALL)
     alone = [solver_type(SMALL).decide(query) for query in MANY]
     assert [solver.decide(query) for query in MANY] == alone
     assert [solver.decide(query) for query in reversed(MANY)] == alone[::-1]
-
-
-@each_solver
-def test_answers_do_not_depend_on_what_is_asked_meanwhile(solver_type: SolverType) -> None:
-    solver = solver_type(SMALL)
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(solver.decide, MANY)) == [solver.decide(query) for query in MANY]
+        assert list(pool.map(solver.decide, MANY)) == alone

@@ -5,9 +5,6 @@ from __future__ import annotations
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.generate.classes import SOLVER_STEPS, Classes
-from proof_r1_formal.generate.openings import Spines
-from proof_r1_formal.kernel.syntax import And, Atom, Implies, Not, conjunction
-from proof_r1_formal.rules.spine import Element
 from proof_r1_formal.text.parse import parse_formula
 
 
@@ -28,20 +25,3 @@ def test_a_class_is_charged_for_what_its_questions_cost() -> None:
     cost = oracle.equivalent(one, other).steps
     assert cost >= SOLVER_STEPS
     assert spent[-1] == cost // SOLVER_STEPS
-
-
-def test_spines_are_found_by_kind_and_number() -> None:
-    spines = Spines()
-    p, q = parse_formula("P(a)"), parse_formula("Q(a)")
-    rule = Implies(p, q)
-    spines.add([Element(both := conjunction((p, rule))), Element(p), Element(rule)])
-    spines.add([Element(Not(q))])
-    spines.add([Element(rule)])
-    assert list(spines.of_kind(Implies, range(3))) == [(0, [Element(rule)]), (2, [Element(rule)])]
-    assert list(spines.of_kind(Implies, range(1, 2))) == []
-    assert list(spines.of_kind(None, range(1, 3))) == [(1, [Element(Not(q))]), (2, [Element(rule)])]
-    assert (list(spines.of_kind(And, range(3))), list(spines.of_kind(Atom, range(3)))) == (
-        [(0, [Element(both)])],
-        [(0, [Element(p)])],
-    )
-    assert spines.of(1) == [Element(Not(q))]

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.commands import problems as command
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -238,15 +237,6 @@ def test_hash_seeds_and_workers_change_no_byte(system: System) -> None:
     assert len(digests) == 1
 
 
-def test_the_problem_of_an_index_depends_on_nothing_before_it() -> None:
-    settings = GeneratorSettings(seed=11)
-    stream = list(islice(generate_problems(settings), 20))
-    for generated in reversed(stream):
-        assert draw_problem(settings, generated.index) == generated
-    later = list(islice(generate_problems(settings, start=stream[9].index + 1), 10))
-    assert later == stream[10:]
-
-
 def test_no_two_problems_are_the_same_but_for_names_and_order() -> None:
     settings = GeneratorSettings(steps=(1, 1), distractors=(0, 0), answers=(TRUE,))
     keys: list[bytes] = []
@@ -257,17 +247,6 @@ def test_no_two_problems_are_the_same_but_for_names_and_order() -> None:
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=3, unique=True), st.sampled_from(SYSTEMS))
-@settings(max_examples=30)
-def test_problems_are_written_and_read_back_equal(
-    tmp_path_factory: pytest.TempPathFactory, indices: list[int], system: System
-) -> None:
-    problems = [draw_problem(GeneratorSettings(system=system), index).problem for index in indices]
-    path = tmp_path_factory.mktemp("out") / "problems.jsonl"
-    write_problems(path, problems)
-    assert list(read_problems(path).values()) == problems
 
 
 class InterruptedHereError(Exception):

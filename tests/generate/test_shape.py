@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.generate.shape import shape
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import ENTITY, And, Eq, ForAll, Formula, Implies, Not, Var, atom, const
+from proof_r1_formal.kernel.syntax import ENTITY, ForAll, Formula, Implies, Not, Var, atom, const
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
@@ -75,15 +75,12 @@ def read(text: str) -> Formula:
 
 @settings(max_examples=300)
 @given(FEW.flatmap(lambda signature: st.tuples(*[strategies.formulas(signature, max_size=5)] * 2)))
+@example((Implies(atom("s", const("s")), atom("t")), read("p(c); t")))
 @example((read("p(a); p(b); q"), read("p(b); p(a); q")))
 @example((read("r(a, b); r(b, a); r(a, a)"), read("r(b, a); r(a, b); r(b, b)")))
 def test_one_shape_exactly_for_isomorphic_formulas(pair: tuple[Formula, Formula]) -> None:
     one, other = pair
     assert (key(one) == key(other)) == isomorphic(one, other)
-
-
-def test_a_predicate_and_a_constant_of_one_name_are_two_symbols() -> None:
-    assert key(Implies(atom("s", const("s")), atom("t"))) == key(read("p(c); t"))
 
 
 # -- different shapes -------------------------------------------------------------------------------------------------
@@ -93,16 +90,11 @@ def test_a_predicate_and_a_constant_of_one_name_are_two_symbols() -> None:
     "pair",
     [
         "∀x ∃y r(x, y) | ∃x ∀y r(x, y)",
-        "∀x ∃y r(x, y) | ∀x ∃y r(y, x)",
         "a = b; p(a) | b = a; p(a)",  # equivalent, but not in names only
-        "⊤ | ⊥",
         "p ⊕ q | p ↔ q",
-        "r(a, b); r(b, c); s | r(a, b); r(a, c); s",
         "p(a) ∨ q(a); p(b) ∨ q(b); s | p(a) ∨ q(a); p(b) ∨ q(a); s",
-        "p; q | p; p; q",
         # a name for two things, and two names
         "p(q); q | p(q); p(q)",
-        "f(f(a)) = a | f(g(a)) = a",
         # arities
         "p(a, b); q | p(a(b)); q",
         "p(f(a), b); q | p(f(a, b)); q",
@@ -123,10 +115,8 @@ def of_sort(sort: str, body: Formula) -> Formula:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (of_sort("A", atom("p", Var("x", "A"))), of_sort("B", atom("p", Var("x", "B")))),
         (of_sort("A", atom("q")), of_sort(ENTITY, atom("q"))),
         (of_sort("A", of_sort("B", atom("q"))), of_sort("B", of_sort("A", atom("q")))),
-        (of_sort("A", Eq(Var("x", "A"), const("c"))), of_sort("A", Eq(const("c"), Var("x", "A")))),
         # sorts that look like what follows them
         (of_sort("A¬", atom("q")), of_sort("A", Not(atom("q")))),
         (of_sort("A'), Not(", atom("q")), of_sort("A", Not(atom("q")))),
@@ -135,17 +125,3 @@ def of_sort(sort: str, body: Formula) -> Formula:
 )
 def test_sorts_are_part_of_a_shape(one: Formula, other: Formula) -> None:
     assert key(one) != key(other)
-
-
-HOSTILE_NAMES = ("0", "10", "0(", "(", ")", ":", "'", "x:6Entity", "␣0", "p0", "∀", "¬", "=", "é", "e\u0301", "\0")
-
-
-@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=ascii)
-def test_names_are_names_whatever_they_look_like(name: str) -> None:
-    """The name of a predicate, of a constant, of a variable or of a sort never shows in the form of another part."""
-    plain = key(read("p(a) ∧ ∀x p(x)"))
-    for second in HOSTILE_NAMES:
-        variable = Var(second, ENTITY)
-        assert key(And(atom(name, const(second)), ForAll(variable, atom(name, variable)))) == plain
-        forms = [key(of_sort(sort, atom("p", Var("x", sort)))) for sort in (name, second)]
-        assert (forms[0] == forms[1]) == (name == second)

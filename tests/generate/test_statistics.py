@@ -58,13 +58,6 @@ def test_other_changes_change_the_key(generated: Generated, seed: int) -> None:
     assert structural_key(Implies(goal, goal), premises) != key
 
 
-def test_the_key_tells_a_chain_from_two_rules_beside_each_other() -> None:
-    goal = parse_formula("C(a)")
-    chain = ["A(a)", "A(a) → B(a)", "B(a) → C(a)"]
-    beside = ["A(a)", "A(a) → B(a)", "D(a) → C(a)"]
-    assert structural_key(goal, map(parse_formula, chain)) != structural_key(goal, map(parse_formula, beside))
-
-
 @pytest.mark.parametrize(
     ("premises", "goal", "shallow"),
     [

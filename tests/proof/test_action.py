@@ -25,15 +25,6 @@ def codes(action: Action) -> list[Code]:
     return [finding.code for finding in action.findings]
 
 
-def test_elements_keep_their_exact_spans() -> None:
-    first, second = json.dumps(GOOD), json.dumps({**GOOD, "id": "s2"}, indent=2)
-    text = f"é𝒜 <think>…</think> so:\n<summary>\n [ {first}\n,{second}] </summary>"
-    trace = read_completion(text)
-    assert trace.parsed
-    assert [text[slice(*action.span)] for action in trace.actions] == [first, second]
-    assert [action.id for action in trace.actions] == ["s1", "s2"]
-
-
 @given(st.lists(st.text(max_size=8), max_size=4), st.text(max_size=20), st.integers(0, 4))
 def test_spans_are_exact_whatever_the_text(conclusions: list[str], before: str, indent: int) -> None:
     items = [json.dumps({**GOOD, "conclusion": c}, ensure_ascii=False, indent=indent or None) for c in conclusions]
@@ -74,15 +65,14 @@ def test_a_markdown_fence_is_taken_off(fence: str) -> None:
     ("text", "inside"),
     [
         ("no summary at all", "no summary at all"),
-        ("<think>a</think> so be it", " so be it"),
         ("<think>a</think><summary>[", "["),
         ("<summary>[1, ]</summary>", "[1, ]"),
         ("<summary>[1] [2]</summary>", "[1] [2]"),
         ("<summary>{}</summary>", "{}"),
         ("<summary></summary>", ""),
         ("<summary>[NaN]</summary>", "[NaN]"),
-        ("<summary>[Infinity]</summary>", "[Infinity]"),
         ('<summary>["a\nb"]</summary>', '["a\nb"]'),
+        (f"<summary>{'[' * 100_000}</summary>", "[" * 100_000),
         ("<summary>[" + "[" * 65 + "]" * 65 + "]</summary>", "[" + "[" * 65 + "]" * 65 + "]"),
         ('<summary>[{"a":' + "[" * 64 + "]" * 64 + "}]</summary>", '[{"a":' + "[" * 64 + "]" * 64 + "}]"),
     ],
@@ -93,11 +83,6 @@ def test_unparsed_text_is_one_malformed_action(text: str, inside: str) -> None:
     (action,) = trace.actions
     assert codes(action) == [Code.MALFORMED]
     assert text[slice(*action.span)] == inside
-
-
-def test_deep_json_is_malformed() -> None:
-    trace = read_completion(f"<summary>{'[' * 100_000}</summary>")
-    assert not trace.parsed
 
 
 @pytest.mark.parametrize("value", ["[" * 63 + "]" * 63, "1" + "0" * 5000, "1e999", f"[{'[],' * 100}[]]"])
@@ -126,19 +111,16 @@ def test_a_fence_is_what_the_pattern_says(inside: str) -> None:
     [
         ({"extra": 1}, Code.EXTRA_FIELD),
         ({"id": ""}, Code.WRONG_TYPE),
-        ({"id": 3}, Code.WRONG_TYPE),
         ({"id": None}, Code.WRONG_TYPE),
         ({"rule": ["X"]}, Code.WRONG_TYPE),
         ({"dependencies": "h1"}, Code.NOT_A_LIST),
         ({"dependencies": ["h1", ""]}, Code.WRONG_TYPE),
         ({"dependencies": ["h1", 2]}, Code.WRONG_TYPE),
-        ({"dependencies": {"h1": 1}}, Code.NOT_A_LIST),
         ({"dependencies": ["a", "b", "c", "d", "e"]}, Code.TOO_MANY_DEPENDENCIES),
         ({"id": "s\ud800"}, Code.WRONG_TYPE),
         ({"conclusion": "P(\ud800)"}, Code.WRONG_TYPE),
         ({"dependencies": ["\udfff"]}, Code.WRONG_TYPE),
         ({"conclusion": "P(a"}, Code.UNPARSABLE_CONCLUSION),
-        ({"conclusion": "P(a)\u0000"}, Code.UNPARSABLE_CONCLUSION),
         ({"conclusion": "(" * 10_000}, Code.UNPARSABLE_CONCLUSION),
     ],
 )
@@ -200,19 +182,8 @@ def test_a_short_element_is_read_as_a_long_one(
     assert [finding.code for finding in actions[0][0].findings] == [finding.code for finding in actions[1][0].findings]
 
 
-def test_a_dependency_named_twice_counts_once() -> None:
+def test_a_dependency_named_twice_counts_once_but_twice_towards_the_limit() -> None:
     action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3"]}))
-    assert action.dependencies == ("h1", "h2", "h3")
-    assert action.findings == ()
-
-
-def test_a_dependency_named_twice_counts_twice_towards_the_limit() -> None:
-    action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3", "h2"]}))
-    assert action.dependencies == ("h1", "h2", "h3")
-    assert codes(action) == [Code.TOO_MANY_DEPENDENCIES]
-
-
-def test_ten_thousand_actions() -> None:
-    items = ",".join(json.dumps({**GOOD, "id": f"s{n}"}) for n in range(10_000))
-    text = f"<summary>[{items}]</summary>"
-    assert len(read_completion(text).actions) == count_actions(text) == 10_000
+    more = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3", "h2"]}))
+    assert action.dependencies == more.dependencies == ("h1", "h2", "h3")
+    assert (codes(action), codes(more)) == ([], [Code.TOO_MANY_DEPENDENCIES])

@@ -14,8 +14,6 @@ import pytest
 
 from proof_r1_formal.assistants.certificate import Certificate, Style
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Refuted, is_countermodel
 from proof_r1_formal.kernel.query import Query
@@ -24,7 +22,8 @@ from proof_r1_formal.kernel.syntax import TOP, Formula, Not
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
-from tests.proof.test_certify import ROOT, golden_traces
+from tests.builders import example_answers
+from tests.proof.test_certify import golden_traces
 
 SOLVER = EmbeddedSolver()
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
@@ -73,9 +72,7 @@ def assert_rejected(kernel: LeanKernel, certificates: list[Certificate], style: 
 @pytest.mark.parametrize("style", STYLES)
 def test_no_corrupted_example_is_accepted(lean: LeanKernel, style: Style) -> None:
     verifier = Verifier()
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
-    found = [certify(verifier, problems[c.problem_id], c.completion).certificate for c in completions]
+    found = [certify(verifier, problem, item.completion).certificate for problem, item in example_answers()]
     assert_rejected(lean, [certificate for certificate in found if isinstance(certificate, Certificate)], style, 60)
 
 

@@ -1,18 +1,15 @@
-"""A predicate and a constant of one name are two symbols, from the file of a problem to the bundle and its checker."""
+"""A predicate and a constant of one name are two symbols, from the problem to the bundle and its checker."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from proof_r1_formal.assistants.kernel import theorem_of
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed, is_countermodel
 from proof_r1_formal.kernel.query import Query
@@ -23,41 +20,22 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, smtlib, tptp
 from proof_r1_formal.render import lean as lean_text
 from proof_r1_formal.report.bundle import bundle, encode
-from proof_r1_formal.report.fitch import fitch
 from proof_r1_formal.report.page import page
 from proof_r1_formal.text.parse import parse_formula
 from studies.audit.local_check import local_checks
-from tests.builders import model_of
+from tests.builders import completion, model_of, problem
 from tests.report.bundles import refusal
 
 PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")
 FORMULAS = tuple(map(parse_formula, (*PREMISES, "Rome ∧ Near(Rome, Tiger)")))
 ENTAILED = Query(FORMULAS[:2], parse_formula("Cat(Tiger)"))
 REFUTED = Query(FORMULAS[:3], FORMULAS[3])
-STEPS = [
-    {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "Cat(Tiger)", "rule": "IMPLICATION_ELIMINATION"},
-    {"id": "s2", "dependencies": ["h2", "h3"], "conclusion": "Rome ∧ Rome(Rome)", "rule": "MODUS_TOLLENS"},
-    {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": "Cat(Tiger)", "rule": "GOAL_BINDING"},
-]
-TEXT = f"<summary>{json.dumps(STEPS)}</summary>"
-
-
-@pytest.fixture
-def problem(tmp_path: Path) -> Problem:
-    """The problem as its reader makes it of a record like those of FOLIO."""
-    record = {
-        "premises": ["Tigers are cats.", "Tiger is a tiger.", "It rains in Rome if Tiger is a cat."],
-        "premises-FOL": PREMISES,
-        "conclusion": "Tiger is a cat.",
-        "conclusion-FOL": "Cat(Tiger)",
-        "label": "True",
-    }
-    path = tmp_path / "tiger.jsonl"
-    path.write_text(json.dumps(record), "utf-8")
-    found = read_problems(path)
-    assert not found.rejected
-    (known,) = found.values()
-    return known
+PROBLEM = problem(*PREMISES, goal="Cat(Tiger)")
+TEXT = completion(
+    ("s1", ["h1", "h2"], "Cat(Tiger)", "IMPLICATION_ELIMINATION"),
+    ("s2", ["h2", "h3"], "Rome ∧ Rome(Rome)", "MODUS_TOLLENS"),
+    ("h_goal_true", ["s1"], "Cat(Tiger)", "GOAL_BINDING"),
+)
 
 
 def test_a_signature_has_both() -> None:
@@ -65,12 +43,6 @@ def test_a_signature_has_both() -> None:
     entity = FunctionType((), ENTITY)
     assert signature.predicates == {"Tiger": (ENTITY,), "Cat": (ENTITY,), "Rome": (), "Near": (ENTITY, ENTITY)}
     assert signature.functions == {"Tiger": entity, "Rome": entity}
-
-
-def test_the_two_have_sorts_of_their_own() -> None:
-    signature = Signature.infer([parse_formula("∀x:Animal (Tiger(x) ∧ near(Tiger))"), parse_formula("near(x(Tiger))")])
-    assert signature.predicates == {"Tiger": ("Animal",), "near": (ENTITY,)}
-    assert signature.functions == {"Tiger": FunctionType((), ENTITY), "x": FunctionType((ENTITY,), ENTITY)}
 
 
 @pytest.mark.parametrize("name", ["embedded", "z3", "cvc5"])
@@ -100,26 +72,19 @@ def test_lean_accepts_the_proof_and_the_countermodel(lean: LeanKernel) -> None:
     assert None not in theorems
 
 
-def test_proofs_are_written_for_people() -> None:
-    answer = get_solver("embedded").decide(ENTAILED)
-    assert isinstance(answer, Entailed) and answer.proof is not None
-    rows = fitch(answer.proof, [("h1", FORMULAS[0]), ("h2", FORMULAS[1])])
-    assert [row.text for row in rows][-2:] == ["Tiger(Tiger) → Cat(Tiger)", "Cat(Tiger)"]
-
-
-def test_certificates_bundles_and_the_page_hold_both(problem: Problem, lean: LeanKernel) -> None:
+def test_certificates_bundles_and_the_page_hold_both(lean: LeanKernel) -> None:
     verifier = Verifier(evaluation=True)
-    completion = Completion(problem_id=problem.id, completion=TEXT)
-    certification = certify(verifier, problem, TEXT)
+    item = Completion(problem_id=PROBLEM.id, completion=TEXT)
+    certification = certify(verifier, PROBLEM, TEXT)
     assert [action.semantic for action in certification.report.actions] == [True, False, True]
     assert certification.report.answer_correct
-    assert [check.question is not None for check in local_checks(problem, TEXT)] == [True, True, True]
+    assert [check.question is not None for check in local_checks(PROBLEM, TEXT)] == [True, True, True]
     assert certification.certificate is not None, certification.reason
-    [(_, judged)] = certify_many(verifier, {problem.id: problem}, [completion], lean)
+    [(_, judged)] = certify_many(verifier, {PROBLEM.id: PROBLEM}, [item], lean)
     assert judged.is_theorem, list(judged.faults())
-    written = encode(bundle(verifier, {problem.id: problem}, [(completion, certification.report)]))
+    written = encode(bundle(verifier, {PROBLEM.id: PROBLEM}, [(item, certification.report)]))
     assert refusal(json.loads(written)) is None
-    shown = page(verifier, {problem.id: problem}, [completion])
+    shown = page(verifier, {PROBLEM.id: PROBLEM}, [item])
     index = re.search(rb'id="index">(.*?)</script>', shown, re.DOTALL)
     assert index is not None
     assert json.loads(index[1])["traces"][0]["verified"]

@@ -5,14 +5,12 @@ Attempts are valid by construction, or have one flaw that has a name; see ``proo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
-from typing import assert_never
 
 import networkx as nx
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.certificate import Certificate
@@ -25,36 +23,19 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.syntax import (
-    ENTITY,
-    And,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Top,
-    Var,
-    Xor,
-)
-from proof_r1_formal.kernel.transform import alpha_equivalent, rename, substitute
-from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.kernel.syntax import ENTITY, Formula
+from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.certify import certify
-from proof_r1_formal.proof.report import Code, TraceReport, decode, encode
+from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.manifest import unproved
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
+from proof_r1_formal.rules.schema import Catalogue, Example, Rule, Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
-from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, completions, corrupted_attempts, layouts
+from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, corrupted_attempts, layouts
 from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
@@ -221,28 +202,10 @@ def test_the_names_of_symbols_do_not_matter(attempt: Attempt, names: list[str]) 
     assert all_verdicts(run(with_formulas(attempt, change))) == all_verdicts(run(attempt))
 
 
-def renamed_apart(formula: Formula, suffix: str) -> Formula:
-    """The formula with every bound variable renamed."""
-    match formula:
-        case ForAll(variable, body) | Exists(variable, body):
-            new = Var(f"{variable.name}{suffix}", variable.sort)
-            while new in body.free:
-                new = Var(f"{new.name}{suffix}", variable.sort)
-            return type(formula)(new, renamed_apart(substitute(body, {variable: new}), suffix))
-        case Not(body):
-            return Not(renamed_apart(body, suffix))
-        case And() | Or() | Xor() | Implies() | Iff():
-            return type(formula)(renamed_apart(formula.left, suffix), renamed_apart(formula.right, suffix))
-        case Top() | Bottom() | Atom() | Eq():
-            return formula
-    assert_never(formula)
-
-
-@given(ATTEMPTS, st.sampled_from(("_", "0", "é")))
+@given(ATTEMPTS)
 @settings(max_examples=50)
-def test_the_names_of_bound_variables_do_not_matter(attempt: Attempt, suffix: str) -> None:
-    change = {f: renamed_apart(f, suffix) for f in formulas_of(attempt)}
-    assert all(alpha_equivalent(old, new) for old, new in change.items())
+def test_the_names_of_bound_variables_do_not_matter(attempt: Attempt) -> None:
+    change = {formula: alpha_normal(formula) for formula in formulas_of(attempt)}
     assert all_verdicts(run(with_formulas(attempt, change))) == all_verdicts(run(attempt))
 
 
@@ -299,17 +262,6 @@ def test_what_a_step_does_not_use_can_be_left_out(attempt: Attempt, data: st.Dat
         assert report.actions[index].used == kept
 
 
-@given(FLAWED, st.data())
-@settings(max_examples=50)
-def test_a_verdict_depends_on_what_precedes_it_only(corrupted: Corrupted, data: st.DataObject) -> None:
-    steps = corrupted.attempt.steps
-    length = data.draw(st.integers(0, len(steps) - 1))
-    shorter = replace(corrupted.attempt, steps=steps[:length])
-    if length and (shorter.steps[-1].rule == GOAL_BINDING or corrupted.problem.option(shorter.steps[-1].id)):
-        return  # whether an action is the last one is the one thing that what follows decides
-    assert all_verdicts(run(shorter)) == all_verdicts(run(corrupted.attempt))[:length]
-
-
 @given(VALID.flatmap(lambda attempt: st.tuples(st.just(attempt), layouts(attempt))))
 @settings(max_examples=50)
 def test_the_way_it_is_written_does_not_matter(pair: tuple[Attempt, str]) -> None:
@@ -318,22 +270,6 @@ def test_the_way_it_is_written_does_not_matter(pair: tuple[Attempt, str]) -> Non
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
-
-
-@given(TEXTS)
-@settings(max_examples=50)
-def test_reports_are_in_order(case: tuple[Problem, str]) -> None:
-    report = VERIFIER.verify(*case)
-    assert decode(encode(report)) == report
-    assert json.loads(encode(report))["problem_id"] == case[0].id
-    for step in report.actions:
-        schema, semantic, rule, progress, signal = verdicts(step)
-        verified = 1.0 if rule and progress else 0.3
-        assert signal == (0.0 if not schema else 0.1 if not semantic else verified)
-        assert schema or not (semantic or rule or progress)
-        assert semantic or not rule
-        start, end = step.span
-        assert case[1][start:end] or not report.parsed
 
 
 @given(TEXTS)
@@ -358,16 +294,6 @@ def test_the_closure_is_reachability(case: tuple[Problem, str]) -> None:
         assert list(closure) == [*[name for name in premises if name in reached], *inside]
         if not used:
             assert [step.in_closure for step in report.actions] == [i in reached for i in range(len(report.actions))]
-
-
-@given(completions(FOLIO) | st.binary(max_size=40).map(lambda data: data.decode("utf-8", "surrogateescape")))
-@example("<summary>[\ud800]</summary>")
-def test_any_text_can_be_read(text: str) -> None:
-    trace = read_completion(text)
-    assert trace.parsed or len(trace.actions) == 1
-    for action in trace.actions:
-        start, end = action.span
-        assert 0 <= start <= end <= len(text)
 
 
 # -- many, and certificates -------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
@@ -32,10 +31,8 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Var,
     Xor,
-    atom,
-    const,
 )
-from proof_r1_formal.render.tptp import formula_text, problem, variable_name
+from proof_r1_formal.render.tptp import formula_text, problem
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from tests.finite import FiniteSolver
@@ -43,24 +40,6 @@ from tests.names import unmangle
 from tests.patience import PATIENCE
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())
-
-HOSTILE = (
-    "fof",
-    "include('/etc/passwd')",
-    "$false",
-    "p). fof(x, axiom, $false",
-    "%",
-    "/*",
-    "*/",
-    "'",
-    '"',
-    "\\'",
-    "a\nb",
-    "_0s_A",
-    "V_x",
-    "∧",
-    "n" * 10_000,
-)
 
 
 # -- a reader that shares nothing with the renderer -------------------------------------------------------------------
@@ -197,22 +176,6 @@ def test_problems_read_back_with_their_types(query: Query) -> None:
     assert signature == (expected if len(expected.sorts) > 1 else None)
 
 
-@given(strategies.names(), strategies.names(), strategies.names(), strategies.names())
-def test_variables_differ_exactly_if_their_names_or_sorts_do(name: str, sort: str, other: str, other_sort: str) -> None:
-    first, second = Var(name, sort), Var(other, other_sort)
-    assert re.fullmatch(r"V_[A-Za-z0-9_]+", variable_name(first))
-    assert read_variable(variable_name(first)) is first
-    assert (variable_name(first) == variable_name(second)) == (first is second)
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_stay_inside_their_place(name: str) -> None:
-    x = Var(name, name)
-    query = Query((ForAll(x, atom(name, x, App(f"{name} of", (x,)))),), Exists(x, Eq(x, const(f"one {name}"))))
-    assert problem(query).isascii()
-    assert read_problem(problem(query))[0] == query
-
-
 # -- another reader ---------------------------------------------------------------------------------------------------
 
 STATUS = {"Theorem": Entailed, "ContradictoryAxioms": Entailed, "CounterSatisfiable": Refuted, "ResourceOut": None}
@@ -247,32 +210,6 @@ def test_e_keeps_sorts_apart() -> None:
 # -- worked examples --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("formula", "expected"),
-    [
-        ("a ∧ b", "(p_a & p_b)"),
-        ("a ∨ b", "(p_a | p_b)"),
-        ("a ⊕ b", "(p_a <~> p_b)"),
-        ("a → b", "(p_a => p_b)"),
-        ("a ↔ b", "(p_a <=> p_b)"),
-        ("¬¬a", "~ ~ p_a"),
-        ("¬(a ∧ b)", "~ (p_a & p_b)"),
-        ("a → (b → c)", "(p_a => (p_b => p_c))"),
-        ("likes(tom, mother(ann))", "p_likes(f_tom, f_mother(f_ann))"),
-        ("tom = ann", "(f_tom = f_ann)"),
-        ("¬(tom = ann)", "(f_tom != f_ann)"),
-        ('∀"x" ¬rains', "(! [V_x] : ~ p_rains)"),
-        ("∃x:Person likes(x, x)", "(? [V_x_0s_Person] : p_likes(V_x_0s_Person, V_x_0s_Person))"),
-    ],
-)
-def test_formulas(formula: str, expected: str) -> None:
-    assert formula_text(parse_formula(formula)) == expected
-
-
-def test_truth_values() -> None:
-    assert (formula_text(TOP), formula_text(BOTTOM)) == ("$true", "$false")
-
-
 def test_a_problem_of_several_sorts() -> None:
     premises = ("∀x:Person (likes(x, rome) ⊕ rains)", "∀p:Person ¬(home(p) = rome)", "∀p:Person ∃y owns(p, y)")
     assert problem(Query(tuple(map(parse_formula, premises)), parse_formula("¬rains"))).splitlines() == [
@@ -294,22 +231,3 @@ def test_one_sort_of_whatever_name_needs_no_types() -> None:
     assert problem(Query((), parse_formula("∀x:Cat ∃y:Cat x = y"))) == (
         "fof(goal, conjecture, (! [V_x_0s_Cat] : (? [V_y_0s_Cat] : (V_x_0s_Cat = V_y_0s_Cat)))).\n"
     )
-
-
-def test_variables_of_one_name_and_two_sorts_differ() -> None:
-    cat, dog = Var("x", "Cat"), Var("x", ENTITY)
-    assert formula_text(ForAll(cat, Exists(dog, atom("Chases", dog, cat))), typed=True) == (
-        "(! [V_x_0s_Cat: s_Cat] : (? [V_x: s_Entity] : p_Chases(V_x, V_x_0s_Cat)))"
-    )
-
-
-def test_a_symbol_that_is_used_in_two_ways() -> None:
-    with pytest.raises(SignatureError):
-        problem(Query((atom("p"),), atom("p", const("a"))))
-
-
-def test_deep_formulas() -> None:
-    formula: Formula = atom("p")
-    for _ in range(5_000):
-        formula = Not(formula)
-    assert formula_text(formula).count("~ ") == 5_000

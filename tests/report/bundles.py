@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError, ProofR1Error, StructureError
 from proof_r1_formal.kernel.answer import is_countermodel
@@ -20,6 +20,7 @@ from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.text.parse import parse_formula
+from tests.builders import example_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "check_bundle.py"
@@ -53,14 +54,9 @@ def refusal(data: Any) -> tuple[int, str] | None:
 
 
 def examples() -> dict[str, Any]:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier()
-    traces = [
-        (item, verifier.verify(problems[item.problem_id], item.completion, sample=item.sample))
-        for item in read_completions(ROOT / "examples" / "completions.jsonl")
-        if isinstance(item, Completion)
-    ]
-    return dict(bundle(verifier, problems, traces))
+    traces = [(item, verifier.verify(case, item.completion, sample=item.sample)) for case, item in example_answers()]
+    return dict(bundle(verifier, read_problems(ROOT / "examples" / "problems.jsonl"), traces))
 
 
 def made(problem: Problem, *completions: str, verifier: Verifier | None = None) -> dict[str, Any]:

@@ -12,28 +12,16 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.proof.certify import certify_verified
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
-from tests.builders import reference_traces
+from tests.builders import example_answers, reference_traces
 from tests.patience import PATIENCE
-from tests.report.bundles import (
-    BUNDLES,
-    PEOPLE,
-    PROGRAM,
-    ROOT,
-    checker,
-    examples,
-    made,
-    problem_of,
-    refusal,
-    summary,
-    uncertain,
-)
+from tests.report.bundles import PEOPLE, PROGRAM, ROOT, checker, examples, made, problem_of, refusal, summary, uncertain
 
 
 def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -60,21 +48,13 @@ def run_on(folder: Path, data: Any, *options: str) -> subprocess.CompletedProces
 def test_the_examples_are_accepted(tmp_path: Path) -> None:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier()
-    items = [item for item in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(item, Completion)]
-    traces = [(i, verifier.verify(problems[i.problem_id], i.completion, sample=i.sample)) for i in items]
+    traces = [(item, verifier.verify(case, item.completion, sample=item.sample)) for case, item in example_answers()]
     write_bundle(tmp_path / "bundle.json", verifier, problems, traces)
     found = run(tmp_path / "bundle.json", "--show")
     assert (found.returncode, found.stderr) == (0, "")
     assert "ok: 7 problems, 13 traces, 42 steps" in found.stdout
     assert "Whoever is on duty waters the roses." in found.stdout
-    again = Verifier()
-    assert (tmp_path / "bundle.json").read_bytes() == encode(bundle(again, problems, traces))
-
-
-@pytest.mark.parametrize("name", BUNDLES)
-def test_bundles_are_accepted(name: str, tmp_path: Path) -> None:
-    found = run_on(tmp_path, BUNDLES[name]())
-    assert (found.returncode, found.stderr) == (0, ""), found.stdout
+    assert (tmp_path / "bundle.json").read_bytes() == encode(bundle(Verifier(), problems, traces))
 
 
 def test_a_sample_without_eligible_steps_has_rate_zero(tmp_path: Path) -> None:
@@ -129,12 +109,9 @@ HOSTILE = {
     "nothing": "",
     "no JSON": "{",
     "another value": "[]",
-    "a number": "1",
     "NaN": '{"format": NaN}',
-    "infinity": '{"format": -Infinity}',
     "a huge number": f'{{"format": {"9" * 10_000}}}',
     "deep lists": "[" * 100_000,
-    "deep objects": '{"a":' * 100_000,
     "deep and whole": "[" * 3_000 + "]" * 3_000,
     "a repeated key": '{"format": 1, "format": 1}',
     "wrong types": '{"format": [], "made_by": [], "problems": {}, "traces": 1, "metrics": null}',

@@ -34,10 +34,12 @@ from tests.report.bundles import (
     at,
     checker,
     evidence_at,
+    inconsistent,
     made,
     places,
     problem_of,
     summary,
+    uncertain,
 )
 
 ROUNDS = 60
@@ -83,17 +85,6 @@ def people() -> dict[str, Any]:
             ("h_goal_true", ["s4", "s1"], "∃x (knows(x, Ann) ∧ poet(x))", "GOAL_BINDING"),
         ),
     )
-
-
-def uncertain() -> dict[str, Any]:
-    case = problem_of("open/1", ["p ∨ q", "p → q ∨ r"], "r", "h_goal_uncertain")
-    said = [summary((f"h_goal_{word}", ["h1"], "r", "GOAL_BINDING")) for word in ("uncertain", "true", "false")]
-    return made(case, *said)
-
-
-def inconsistent() -> dict[str, Any]:
-    case = problem_of("odd/1", ["p", "p → ¬p"], "r")
-    return made(case, summary(("s1", ["h1"], "p", "X"), ("h_goal_true", ["h1", "h2"], "r", "GOAL_BINDING")))
 
 
 BUNDLES = {"garden": garden, "ill-formed": ill_formed, "people": people, "open": uncertain, "odd": inconsistent}
@@ -398,13 +389,9 @@ def test_a_bundle_holds_after_the_budget_is_spent(monkeypatch: pytest.MonkeyPatc
 
 
 def test_verdicts_on_bundles_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
-    data = garden()
-    liars = [*lies(data)][::40]
-    bundles = []
-    for path, new in liars:
-        one = copy.deepcopy(data)
-        at(one, path[:-1])[path[-1]] = new
-        bundles.append(one)
+    bundles = [garden() for _ in range(50)]
+    for data, (path, new) in zip(bundles, [*lies(bundles[0])][::40], strict=False):
+        at(data, path[:-1])[path[-1]] = new
     two_arities = made(problem_of("arity/1", ["p(a)", "q(a, b)"], "q(b, a)"), summary())
     formula = two_arities["problems"][0]["premises"][0]["formula"]
     two_arities["problems"][0]["premises"][0]["formula"] = ["atom", "q", *formula[2:]]

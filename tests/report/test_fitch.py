@@ -87,18 +87,9 @@ def test_every_row_follows_from_the_rows_that_it_names(premises: tuple[str, ...]
     assert [row.text for row in rows[: len(premises)]] == list(premises)
     assert entails([], parse_formula(f"({rows[-1].text}) ↔ ({conclusion})")) or rows[-1].text == "⊥"
     require_rows_follow(rows, len(premises))
-
-
-def test_depth_grows_by_one_and_blocks_end() -> None:
-    for premises, conclusion in STEPS:
-        rows = rows_of(premises, conclusion)
-        assert rows[-1].depth == 0
-        assert all(later.depth - earlier.depth <= 1 for earlier, later in pairwise(rows))
-
-
-def test_names_of_the_package_are_not_shown() -> None:
-    for premises, conclusion in STEPS:
-        assert "␣" not in "".join(row.text + row.reason for row in rows_of(premises, conclusion))
+    assert rows[-1].depth == 0
+    assert all(later.depth - earlier.depth <= 1 for earlier, later in pairwise(rows))
+    assert "␣" not in "".join(row.text + row.reason for row in rows), "names of the package are not shown"
 
 
 def test_a_name_that_is_taken_is_not_given_again() -> None:

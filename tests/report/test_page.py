@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pytest
 from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Answer
@@ -31,7 +30,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import GROUPS, Metering, action
+from tests.builders import GROUPS, Metering, action, example_answers, summary
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,10 +41,8 @@ HOSTILE = "</script><script>hacked()</script><!-- \ud83d \U0001d4ab \x00 \u2028 
 @cache
 def examples() -> tuple[Verifier, tuple[tuple[Completion, TraceReport], ...]]:
     verifier = Verifier()
-    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
-    return verifier, tuple(
-        (c, verifier.verify(PROBLEMS[c.problem_id], c.completion, sample=c.sample)) for c in completions
-    )
+    asked = example_answers()
+    return verifier, tuple((c, verifier.verify(case, c.completion, sample=c.sample)) for case, c in asked)
 
 
 class CountingKernel(KernelEvidence):
@@ -91,29 +88,8 @@ def test_the_page_holds_what_was_verified() -> None:
             assert bool(told.get("proof")) == (step.semantic and step.evidence == "checked")
             assert ("countermodel" in told["report"]) == (step.countermodel is not None)
     assert sum(row["verified"] for row in index["traces"]) == 11
+    assert not any(trace.get("cut") for trace in shown)
     assert page(verifier, PROBLEMS, iter(completions)) == html
-
-
-def test_the_page_shows_what_the_verdicts_are_of() -> None:
-    verifier, ((completion, report), *_) = examples()
-    problem = PROBLEMS[completion.problem_id]
-
-    def row(problem: Problem, text: str) -> dict[str, Any]:
-        given = Completion(problem_id=problem.id, completion=text)
-        (found,) = json.loads(element(page(verifier, {problem.id: problem}, [given]), "index"))["traces"]
-        assert isinstance(found, dict)
-        return found
-
-    shown = row(problem, completion.completion)
-    assert shown["verified"] and shown["correct"] and report.verified
-    first, *others = problem.premises
-    weaker = Premise(first.id, parse_formula("naps(Tilo)"))
-    assert not row(replace(problem, premises=(weaker, *others)), completion.completion)["verified"]
-    answers = [option.id for option in problem.options if option.id != problem.answer]
-    assert not row(replace(problem, answer=answers[0]), completion.completion)["correct"]
-    altered = completion.completion.replace('"h1", "h2"', '"h1", "h1"')
-    assert len(altered) == len(completion.completion) and altered != completion.completion
-    assert not row(problem, altered)["verified"]
 
 
 def test_a_completion_of_no_problem_is_refused() -> None:
@@ -233,13 +209,8 @@ def test_a_refuted_step_names_what_would_repair_it() -> None:
     verifier, problem = examples()[0], PROBLEMS["garden/1"]  # h1: on_duty(Mara), h2: ∀x (on_duty(x) → waters_roses(x))
 
     def repairs(*actions: tuple[str, list[str], str]) -> list[object]:
-        listed = [
-            {"id": name, "dependencies": given, "conclusion": conclusion, "rule": "IMPLICATION_ELIMINATION"}
-            for name, given, conclusion in actions
-        ]
-        text = f"<summary>{json.dumps(listed)}</summary>"
-        completion = Completion(problem_id=problem.id, completion=text)
-        html = page(verifier, PROBLEMS, [completion])
+        text = summary(*[action(name, conclusion, *given) for name, given, conclusion in actions])
+        html = page(verifier, PROBLEMS, [Completion(problem_id=problem.id, completion=text)])
         return [step.get("repairs") for step in traces(html)[0]["steps"]]
 
     assert repairs(("s1", ["h1"], "waters_roses(Mara)")) == [["h2"]]
@@ -257,7 +228,7 @@ def test_one_budget_pays_for_all_that_the_page_asks() -> None:
     problem = Problem("hard/1", premises, three_way_options(parse_formula("P(e)")))
     law = "∀x ∀y m(x, y) = m(y, x)"
     steps = [action(f"s{number}", f"{law} ∨ Q{number}(e)", "h1", rule="MODUS_PONENS") for number in range(30)]
-    completion = Completion(problem_id="hard/1", completion=f"<summary>{json.dumps(steps)}</summary>")
+    completion = Completion(problem_id="hard/1", completion=summary(*steps))
     solver = Metering()
     verifier = Verifier(solver)
     report = verifier.verify(problem, completion.completion)
@@ -266,8 +237,3 @@ def test_one_budget_pays_for_all_that_the_page_asks() -> None:
     [trace] = traces(page(verifier, {problem.id: problem}, [completion]))
     assert trace["cut"]
     assert INQUIRY_STEPS < solver.steps - verified < 2 * INQUIRY_STEPS
-
-
-def test_a_page_of_usual_traces_is_not_cut() -> None:
-    verifier, shown = examples()
-    assert not any(trace.get("cut") for trace in traces(page(verifier, PROBLEMS, [c for c, _ in shown])))

@@ -10,10 +10,9 @@ from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.kernel.syntax import Atom, Eq, ForAll, Formula, Not, atom, const, var
+from proof_r1_formal.kernel.syntax import Eq, ForAll, Formula, Not, atom, const, var
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
@@ -41,15 +40,6 @@ def test_shown_formulas_read_back_in_every_notation(formula: Formula) -> None:
     reads_back(formula)
 
 
-@given(st.text(max_size=40) | st.text(alphabet="∀∃x.y ,:PQ(ab)∧∨⊕→↔¬=~&|->\"'\\", max_size=60))
-def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
-    for repair in (False, True):
-        try:
-            parse_formula(text, repair=repair)
-        except ParseError as error:
-            assert 0 <= error.location.offset <= len(text)
-
-
 @pytest.mark.parametrize(
     ("text", "same"),
     [
@@ -57,43 +47,25 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("¬A ∧ B ⊕ C ∨ D → E ↔ F", "((((((¬A) ∧ B) ⊕ C) ∨ D) → E) ↔ F)"),
         ("A ∧ B ∧ C", "(A ∧ B) ∧ C"),
         ("A ↔ B ↔ C", "(A ↔ B) ↔ C"),
-        ("¬¬A", "¬(¬A)"),
         # a quantifier takes the next complete formula, unless its variable would be free further right
-        ("∀x P(x) ∧ A", "(∀x P(x)) ∧ A"),
         ("∀x (P(x)) → A", "(∀x P(x)) → A"),
-        ("∀x P(x) → Q(x)", "∀x (P(x) → Q(x))"),
         ("∀x (P(x)) → Q(x)", "∀x (P(x) → Q(x))"),
-        ("(∀x P(x) ∧ A) ∨ B", "((∀x P(x)) ∧ A) ∨ B"),
-        ("A ∧ ∀x P(x) → Q(x)", "A ∧ (∀x (P(x) → Q(x)))"),
         ("(A ∧ ∀x P(x) → Q(x)) ∨ B", "(A ∧ (∀x (P(x) → Q(x)))) ∨ B"),
         ("∃x P(x) → ∃x Q(x)", "(∃x P(x)) → (∃x Q(x))"),
         ("∀x P(x) → ∃y R(x, y)", "∀x (P(x) → ∃y R(x, y))"),
         ("∀x ∀y R(x, y) → S(y)", "∀x ∀y (R(x, y) → S(y))"),
-        ("∀x ¬P(x) → Q(x)", "∀x (¬P(x) → Q(x))"),
         ("∀x x = a ∨ P(x)", "∀x ((x = a) ∨ P(x))"),
         # with a dot or comma it always reaches to the end of its parentheses
         ("∀x. P(x) ∧ A", "∀x (P(x) ∧ A)"),
-        ("∀x, P(x) ∧ A", "∀x (P(x) ∧ A)"),
         ("(∃x. P(x) ∧ A) ∨ B", "(∃x (P(x) ∧ A)) ∨ B"),
-        ("forall x y. R(x, y)", "∀x ∀y R(x, y)"),
-        ("∀x,y. R(x, y)", "∀x ∀y R(x, y)"),
         ("forall x y.R(x, y)", "∀x ∀y R(x, y)"),
         ("∀x1.P(x1)", "∀x1 P(x1)"),
         ("∀x costs x 1.5", "∀x costs(x, 1.5)"),  # unless it is that of a number
         # spellings
         ("all x.(P(x) -> ~Q(x) | R(x) & S(x) xor T(x))", "∀x (P(x) → (¬Q(x) ∨ ((R(x) ∧ S(x)) ⊕ T(x))))"),
-        ("forall x (P(x) implies not Q(x))", "∀x (P(x) → ¬Q(x))"),
-        ("A and B or C xor D iff E", "((A ∧ B) ∨ (C ⊕ D)) ↔ E"),
-        ("A && B || !C => D <=> E", "(((A ∧ B) ∨ ¬C) → D) ↔ E"),
         (r"\forall x \, (P(x) \land \neg Q(x) \to R(x))", "∀x (P(x) ∧ ¬Q(x) → R(x))"),
-        (r"\exists y (P(y) \lor Q(y) \oplus R(y))", "∃y (P(y) ∨ (Q(y) ⊕ R(y)))"),
-        ("a != b", "¬(a = b)"),
-        ("a ≠ b", "¬(a = b)"),
-        ("⊤ ∧ false", "true & ⊥"),
         # application by juxtaposition
         ("is_kind Bob ∧ ¬likes Bob Ann", "is_kind(Bob) ∧ ¬likes(Bob, Ann)"),
-        ("P a (f b)", "P(a, f(b))"),
-        ("P (x, y)", "P(x, y)"),
         ("(P a)", "P(a)"),
         ("P()", "P"),
         ("P(a, false)", 'P(a, "false")'),  # an argument is never a truth value
@@ -102,7 +74,6 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("(distinct ∧ P) → Q", '("distinct" ∧ P) → Q'),
         ("Tiger(Tiger)", '"Tiger"("Tiger")'),
         # words in any case
-        ("Not cat(tom)", "¬cat(tom)"),
         ("Forall x P(x) And ForAll y. Q(y)", "∀x P(x) ∧ ∀y Q(y)"),
         ("A Or B Xor C Implies D Iff False", "A ∨ B ⊕ C → D ↔ ⊥"),
         ('EXISTS "x". True', '∃"x" ⊤'),
@@ -120,26 +91,20 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("-P(a)", "¬P(a)"),
         ('∀"x" Tiger(Tiger)', '∀"x" "Tiger" Tiger'),
         ("∀x: Cat(x) → Dog(x)", "∀x (Cat(x) → Dog(x))"),  # such that
-        ("∃x: ¬Cat(x) ∧ Dog(x)", "∃x (¬Cat(x) ∧ Dog(x))"),
         ("∀x: cat x → dog x", "∀x (cat(x) → dog(x))"),
         ("P(a) ∧\n  Q(a)", "P(a) ∧ Q(a)"),
         ("ValuedAt(yale, 42.3billion)", 'ValuedAt(yale, "42.3billion")'),
         ("∃x Equivalent(x, tom)", '∃x "Equivalent"(x, tom)'),  # connectives take no variable
         ("A ↔ B → C", "A ↔ (B → C)"),
-        ("∀x P(x) ∨ A", "(∀x P(x)) ∨ A"),  # either way the same
         # operators only as whole words
         ("order a ∧ nota b ∨ xorish c", "order(a) ∧ nota(b) ∨ xorish(c)"),
-        ("android ∨ orchid", "(android) ∨ (orchid)"),
         ("someone(a) ∧ allied(a)", "(someone(a)) ∧ (allied(a))"),
         # names
         ("Five-Story(l-2021)", '"Five-Story"("l-2021")'),
         ("P(mr.smith, o'neil)", '"P"("mr.smith", "o\'neil")'),
         # S-expressions
-        ("(forall x (-> (P x) (Q x)))", "∀x (P(x) → Q(x))"),
         ("(forall ((x Person) y) (R x y))", "∀x:Person ∀y R(x, y)"),
-        ("(and A B C)", "(A ∧ B) ∧ C"),
         ("(-> A B C)", "A → (B → C)"),
-        ("(not (= (f a) b))", "¬(f(a) = b)"),
         ("∀x:Person loves(x, rome)", "all x : Person . loves(x, rome)"),
     ],
 )
@@ -170,21 +135,11 @@ _OUTSIDE = (
         ("P(a) # Q", 1, 6, "unexpected character '#'", ()),
         ("P ∧ ∃.x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
         ("∀(x) P(x)", 1, 1, "'∀' is not followed by the name of a variable", ()),
-        ("\\forall", 1, 1, "'\\\\forall' is not followed by the name of a variable", ()),
         ("P(a)\0", 1, 5, "unexpected character U+0000", ()),
         ("P(a) ∧", 1, 7, "the formula ends too early", ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier")),
-        (
-            "all x. (P(x) -> ",
-            1,
-            17,
-            "the formula ends too early",
-            ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier"),
-        ),
         ("all x. P(x) ->\n", 2, 1, "the formula ends too early", ("'('", "'¬'", "a name")),
         ("(∀x. P(x) → ) ∧ Q", 1, 13, "unexpected ')'", ("'('", "'¬'", "a name")),
         ("∀x. P(x)) ∧ Q", 1, 9, "unexpected ')'", ("a connective", "the end")),
-        ("∀x P(x) → Q(x)) ∧ R", 1, 15, "unexpected ')'", ("a connective", "the end")),
-        ("∀x. (P(x) ∧ Q(x", 1, 16, "the formula ends too early", ("')'", "','")),
         ("P a ()", 1, 5, "one argument in parentheses was expected", ()),
         ("P(a) Q(b)", 1, 6, "a connective is missing after the arguments", ()),
         ("Q(x) ∧ ∀x P(x)", 1, 3, _OUTSIDE, ()),
@@ -281,30 +236,20 @@ def test_repairs_are_told(text: str, meaning: str, repairs: tuple[str, ...]) -> 
     "text",
     [
         "P(a) ∧ ",
-        "P(a) ∧ ∧ Q(a)",
         "P(a, ∃x Q(x))",
         "P(a) > 3",
         "∀x (P(x), Q(x) → R(x))",
         "",
         "P(a) not",
-        "P(a) and not",
         "P(a) Not: known",
-        "P(a) Never: no word of the formula",
         "P(a) if: Q",
-        "GiftShop(a) if: Q",
         "P(a) ∧ Q(a) unless: it rains",
         "P(x) ∧ ∀x Q(x)",
-        "(∃x Dog(x)) ∧ Cat(x)",
         "P(a) ⊥",
-        "P(a) v Q",
         r"P(a) \to Q(a)\right) \land R(a)",
         "A) likes(a, b)",
-        "P(a) rains",
         "P(a) ∧ Q) b",
-        "P) (a)",
-        "Some pets do not have fur",
         "Some pets do not have fur.",
-        "Birds fly.",
         "Ron ∉ Lizard",
         "x ≤ 1500 ∧ P(x) ≤",
         "(" * 9 + "P(a)",
@@ -321,7 +266,6 @@ def test_repair_never_drops_a_part_of_the_formula(text: str) -> None:
         ("P(a) → Q(a)) ∧ R(a)", "P(a) → Q(a) ∧ R(a)", "(P(a) → Q(a)) ∧ R(a)"),
         ("¬(P(a) ∧ Q(a) → R(a)", "¬(P(a) ∧ Q(a) → R(a))", "¬(P(a) ∧ Q(a)) → R(a)"),
         ("¬P(a) ∧ Q(a))", "¬P(a) ∧ Q(a)", "¬(P(a) ∧ Q(a))"),
-        (r"P(a) \to Q(a)) \land R(a)", "P(a) → Q(a) ∧ R(a)", "(P(a) → Q(a)) ∧ R(a)"),
         ("¬([P(a) ∧ Q(a)] → R(a)", "¬(P(a) ∧ Q(a) → R(a))", "¬(P(a) ∧ Q(a)) → R(a)"),
         ("∀x (P(x) → Q(x)) ∧ R(x))", "∀x (P(x) → Q(x) ∧ R(x))", "∀x ((P(x) → Q(x)) ∧ R(x))"),
         ("P(a) ∨ (Q(a) → R(a)) ∧ S(a))", "P(a) ∨ (Q(a) → R(a) ∧ S(a))", "P(a) ∨ (Q(a) → R(a)) ∧ S(a)"),
@@ -449,31 +393,20 @@ def test_the_documented_number_of_formulas_is_read(shared_data: Path, name: str)
     assert [row[1], row[4], row[5].removesuffix(" |")] == counts, failures
 
 
-@pytest.mark.parametrize("name", ["a.b", "1.5", "b.1", "q-1.5"])
-def test_a_dot_in_a_name_is_not_shown_as_the_end_of_a_binder(name: str) -> None:
-    for body in (atom(name, var("x")), atom("P", var("x"), const(name)), atom(name), Eq(const(name), var("x"))):
-        formula = ForAll(var("x"), body)
-        for notation in WRITTEN:
-            assert parse_formula(show(formula, notation)) is formula
+ODD_NAMES = (
+    *("a.b", "1.5", "b.1", "q-1.5"),  # a dot is not the end of a binder
+    *("(and", "(-> a b)", "(forall (x", '(xor"', "\\(and", "(=", "(∀ ("),  # no prefix notation begins
+    *("iff'", "AND’", "not-known", "or.x", "all'", "true'", "iffy", "nota'", "TRUE_1"),  # reserved words begin so
+)
 
 
-def test_negation_of_what_is_shown_is_shown_negated() -> None:
-    formula = parse_formula("∀x (P(x) ∨ A)")
-    assert show(Not(formula)) == f"¬{show(formula)}"
-    assert isinstance(parse_formula(show(atom("∧", const("a b")))), Atom)
-
-
-@pytest.mark.parametrize("name", ["(and", "(-> a b)", "(forall (x", '(xor"', "\\(and", "(=", "(∀ ("])
-def test_a_name_alone_makes_no_prefix_notation(name: str) -> None:
-    for formula in (atom("P", const(name), const("b")), atom(name), Not(atom("P", const(name)))):
-        assert parse_formula(show(formula)) is formula
-        assert parse_formula(show(formula, "prefix")) is formula
-
-
-@pytest.mark.parametrize("notation", get_args(Notation))
-@pytest.mark.parametrize("name", ["iff'", "AND’", "not-known", "or.x", "all'", "true'", "iffy", "nota'", "TRUE_1"])
-def test_a_name_that_starts_with_a_reserved_word(name: str, notation: Notation) -> None:
-    for formula in (atom(name), atom("P", const(name)), ForAll(var(name), atom("P", var(name)))):
+@pytest.mark.parametrize("notation", WRITTEN)
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_what_looks_like_a_sign_is_read_back_as_a_name(name: str, notation: Notation) -> None:
+    x, constant = var("x"), atom("P", const(name), const("b"))
+    bodies: list[Formula] = [atom(name, x), atom("P", x, const(name)), atom(name), Eq(const(name), x)]
+    closed: list[Formula] = [atom(name), constant, Not(constant), ForAll(var(name), atom("P", var(name)))]
+    for formula in (*closed, *[ForAll(x, body) for body in bodies]):
         assert parse_formula(show(formula, notation)) is formula
 
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.grammar import parse_by_grammar
 from proof_r1_formal.text.plain import MAX_DEPTH, MAX_LENGTH, read_plain
@@ -37,8 +36,8 @@ def agrees(text: str) -> bool:
     return formula is not None
 
 
-@settings(max_examples=600)
-@given(TEXTS)
+@settings(max_examples=1_000)
+@given(TEXTS | st.builds(show, FORMULAS, st.sampled_from(("unicode", "juxtaposed"))))
 @example("∀x (P(x) ∧ ¬∃x (Q(x)) ∧ R(x))")  # the x of R may be that of ∀ or of ∃
 @example("∀x (P(x)) ∧ Q(x)")
 @example("∀x (P(x)) ∧ x(a)")
@@ -49,12 +48,6 @@ def agrees(text: str) -> bool:
 @example("1) P(a)")
 def test_what_is_read_quickly_is_what_the_grammar_reads(text: str) -> None:
     agrees(text)
-
-
-@settings(max_examples=400)
-@given(FORMULAS, st.sampled_from(["unicode", "juxtaposed"]))
-def test_formulas_as_they_are_shown(formula: Formula, notation: str) -> None:
-    agrees(show(formula, notation))  # type: ignore[arg-type]
 
 
 @pytest.mark.long
