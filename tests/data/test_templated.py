@@ -102,14 +102,6 @@ def test_an_unusable_record_is_rejected_with_the_reason(tmp_path: Path, change: 
     assert told in rejected.reasons[0]
 
 
-@pytest.mark.parametrize("answer", ["D", None, 3, "True"])
-def test_an_answer_that_is_no_letter_is_noted(tmp_path: Path, answer: object) -> None:
-    for record in (THEORY, ONTOLOGY):
-        (problem,) = read(tmp_path, {**record, "answer": answer}).values()
-        assert problem.answer is None
-        assert "which is the letter of no option (True, False" in problem.notes[0]
-
-
 def test_prontoqa_knows_no_third_answer(tmp_path: Path) -> None:
     unknown = {**ONTOLOGY, "options": [*ONTOLOGY["options"], "C) Unknown"], "answer": "C"}
     (problem,) = read(tmp_path, unknown).values()
