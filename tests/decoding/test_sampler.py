@@ -63,13 +63,6 @@ def test_no_token_breaks_the_contract(count: int, decoder: Decoder) -> None:
     assert ended > 0.9 * count
 
 
-def test_without_a_grammar_hardly_anything_is_parsed(decoder: Decoder) -> None:
-    free = [DecodingRequest(PROMPT, None, None, seed, 200) for seed in range(10)]
-    found = decoder.sample(free, temperature=1.0)
-    assert not any(VERIFIER.verify(KNOWN[0], one.text).parsed for one in found)
-    assert all(one.tokens <= 200 for one in found)
-
-
 def test_what_is_taken_back_leaves_nothing_behind(decoder: Decoder) -> None:
     """Without chance each new sample of a step is the old one; so the answer must be the same as without a guide."""
     tries, ended = 2, 0
@@ -298,10 +291,6 @@ def test_a_tokenizer_that_llguidance_reads_otherwise_is_refused(decoder: Decoder
     assert tokenizer.decode(tokenizer.encode(PROBE)) == PROBE
     with pytest.raises(DecodingError, match=r"llguidance reads b'\{\"id\":.*decoders\.ByteLevel\(\)"):
         mask_tokens(tokenizer, len(tokenizer))
-
-
-def test_nothing_is_asked_and_nothing_comes(decoder: Decoder) -> None:
-    assert decoder.sample([], temperature=1.0) == []
 
 
 def test_a_token_is_drawn_by_its_probability() -> None:

@@ -72,18 +72,9 @@ def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
         assert [done.number for done in results] == list(range(100))
         assert len(taken) <= 100 + AHEAD * 2
         assert {done.prepared for done in results} == {"yes"}
-        assert os.getpid() not in {done.process for done in results}
+        assert len({done.process for done in results} - {os.getpid()}) == 2
         assert [done.number for done in pool.map(tasks.work, range(5))] == list(range(5))  # the pool is still good
         assert list(pool.map(tasks.work, [])) == []
-
-
-def test_all_workers_work(engine: str) -> None:
-    seen: set[int] = set()
-    with worker_pool(2, engine=engine) as pool:
-        for done in pool.map(tasks.work, count()):
-            seen.add(done.process)
-            if len(seen) == 2:
-                return
 
 
 def test_a_killed_worker_costs_no_result_and_gives_none_twice(engine: str) -> None:
