@@ -91,7 +91,6 @@ def refused(
     [
         ("folder", "this is a folder"),
         ("missing/file", "there is no folder"),
-        ("P.d/file", "there is no folder"),
         ("/proc/file", "no file can be written into /proc"),
         ("loop", "cannot be written"),
         ("x" * 300, "cannot be written"),

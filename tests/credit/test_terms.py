@@ -148,6 +148,11 @@ def test_group_relative_by_hand() -> None:
     assert group_relative([], 1e-6) == ()
 
 
+def test_the_used_closure_is_that_of_the_report() -> None:
+    report = structs.replace(rollout(action(1.0, name="s1"), action(1.0, name="s2")), used_closure=("h1", "s2"))
+    assert used_closure(report) == (False, True)
+
+
 PROOF = structs.replace(
     rollout(
         action(1.0, name="s1"),
