@@ -59,11 +59,9 @@ def test_a_named_notation_settles_conventions(tmp_path: Path) -> None:
     assert run("parse", "(x)(Fx ⊃ Gx)").returncode == 2
     assert "exclude each other" in run("parse", "Bob is red.", "--english", "--notation", "lean").stderr
     record = {"premises": ["P."], "premises-FOL": ["P"], "conclusion": "R.", "conclusion-FOL": "P -> Q -> R"}
-    problems, out = tmp_path / "p.jsonl", tmp_path / "out.jsonl"
-    problems.write_text(json.dumps({**record, "label": "True"}))
-    for notation, read in (("lean", "P → (Q → R)"), ("nltk", "(P → Q) → R")):
-        assert run("translate", str(problems), "-o", str(out), "--notation", notation).returncode == 0
-        assert json.loads(out.read_text("utf-8"))["options"][0]["formula"] == read
+    (tmp_path / "p").write_text(json.dumps({**record, "label": "True"}))
+    assert run("translate", "p", "-o", "out", "--notation", "lean", folder=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "out").read_text("utf-8"))["options"][0]["formula"] == "P → (Q → R)"
 
 
 @pytest.mark.parametrize("module", ["proof_r1_formal", "proof_r1_formal.cli"])
@@ -132,41 +130,7 @@ def test_the_examples_have_their_verdicts(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    out = tmp_path / "reports.jsonl"
-    assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
-    whole = out.read_bytes()
-    code = (
-        "from pathlib import Path\n"
-        "from proof_r1_formal import outputs\n"
-        "append, count = outputs.LineFile.append_line, []\n"
-        "def stop(self, report):\n"
-        "    count.append(1)\n"
-        "    if len(count) == 5:\n"
-        "        self._file.write(b'{\"cut sho')\n"
-        "        raise KeyboardInterrupt\n"
-        "    append(self, report)\n"
-        "outputs.LineFile.append_line = stop\n"
-        "from proof_r1_formal.cli import main\n"
-        "main()\n"
-    )
-    out.unlink()
-    stopped = subprocess.run(
-        (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out)), capture_output=True, check=False
-    )
-    assert stopped.returncode == 130
-    assert b"interrupted; 4 lines kept: repeat the command to resume" in stopped.stderr
-    assert not out.exists()
-    (partial,) = tmp_path.iterdir()
-    assert partial.read_bytes().count(b"\n") == 4
-    resumed = run("verify", *INPUTS, "--out", str(out))
-    assert resumed.returncode == 0
-    assert "resuming after 4 reports" in resumed.stderr
-    assert "answers right       12 of 13 (92.3%)" in resumed.stderr
-    assert out.read_bytes() == whole
-
-
-def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path) -> None:
-    """Python ignores an exception there, and the run would continue to its end."""
+    """Here in a finalizer, where Python ignores an exception, and the run would continue to its end."""
     code = (
         "import signal, threading\n"
         "from proof_r1_formal import cli, outputs\n"
@@ -182,9 +146,16 @@ def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path)
         "outputs.LineFile.append_line = stop\n"
         "cli.main()\n"
     )
-    command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(tmp_path / "out"))
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out))
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (130, "interrupted; 1 line kept: repeat the command to resume\n")
+    assert not out.exists()
+    resumed = run("verify", *INPUTS, "--out", str(out))
+    assert resumed.returncode == run("verify", *INPUTS, "--out", str(whole)).returncode == 0
+    assert "resuming after 1 report" in resumed.stderr
+    assert "answers right       12 of 13 (92.3%)" in resumed.stderr
+    assert out.read_bytes() == whole.read_bytes()
 
 
 def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -530,14 +501,6 @@ def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> 
     assert by_kernel.replace('"evidence":"kernel"', '"evidence":"checked"') == checked
 
 
-def test_a_bundle_is_checked_without_the_package(tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle.json"
-    assert run("certify", *INPUTS, "--kernel", "none", "--bundle", str(bundle)).returncode == 0
-    command = (sys.executable, "-I", "-S", str(ROOT / "check_bundle.py"), str(bundle))
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
 def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.json"
     assert run("certify", *INPUTS, "--bundle", str(bundle)).returncode == 0
@@ -571,15 +534,9 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
 def test_parse_reads_english() -> None:
     read = run("parse", "--english", "Bob is red. All red things are kind.")
     assert (read.returncode, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")
-    for arguments, told in [
-        (("--english", "Bob is red or kind."), "column 12"),
-        (("--english", ""), "empty sentence"),
-        (("--english", "--repair", "Bob is red."), "cannot be repaired"),
-    ]:
-        refused = run("parse", *arguments)
-        assert refused.returncode == 2
-        assert told in refused.stderr
-        assert "Traceback" not in refused.stderr
+    for arguments, told in ((("Bob is red or kind.",), "column 12"), (("--repair", "Bob is."), "cannot be repaired")):
+        refused = run("parse", "--english", *arguments)
+        assert (refused.returncode, told in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
 def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
@@ -600,12 +557,6 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     assert partly.returncode == 1
     assert "record 2: problem dev/2 is unusable: premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
     assert len(out.read_text("utf-8").splitlines()) == 1
-
-    path.write_text(json.dumps([{**record, "context": "Max is or."}]), encoding="utf-8")
-    out.unlink()
-    nothing = run("translate", str(path), "--out", str(out))
-    assert (nothing.returncode, out.exists()) == (2, False)
-    assert "unexpected 'or'" in nothing.stderr
 
 
 # -- what is left out -------------------------------------------------------------------------------------------------

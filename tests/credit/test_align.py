@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from proof_r1_formal import ReferenceStep
 from proof_r1_formal.credit.align import NOBODY, Alignment, align
@@ -52,7 +52,7 @@ def tokenizer(kind: str) -> Tokenizer:
             data = json.loads(made.to_str())
             data["added_tokens"] = []
             made = Tokenizer.from_str(json.dumps(data))
-        case "unigram":
+        case _:
             made = Tokenizer(models.Unigram())
             made.pre_tokenizer = pre_tokenizers.Metaspace()
             made.decoder = decoders.Metaspace()
@@ -61,17 +61,12 @@ def tokenizer(kind: str) -> Tokenizer:
                 vocab_size=300, initial_alphabet=characters, unk_token="<unk>", special_tokens=["<unk>"]
             )
             made.train_from_iterator([*CORPUS, TEXT], trainer)
-        case _:
-            made = Tokenizer(models.WordLevel(unk_token="<unk>"))
-            made.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+|\s|[^\w\s]"), "isolated")
-            made.decoder = decoders.Fuse()
-            made.train_from_iterator([*CORPUS, TEXT], trainers.WordLevelTrainer(special_tokens=["<unk>"]))
     made.add_special_tokens([AddedToken(END, special=True)])
     made.add_tokens([AddedToken(THINK, special=False, normalized=False)])
     return made
 
 
-KINDS = ("byte-level", "sentencepiece", "unigram", "word-level")
+KINDS = ("byte-level", "sentencepiece", "unigram")
 
 
 def ids_of(kind: str, text: str) -> list[int]:

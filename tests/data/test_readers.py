@@ -448,11 +448,3 @@ def test_benchmark_files(shared_data: Path, name: str, usable: int, rejected: in
     counts = (len(found), len(found.rejected), sum(bool(p.notes) for p in found.values()))
     assert counts == (usable, rejected, noted)
     assert all(problem.answer for problem in found.values())
-
-
-@pytest.mark.shared
-def test_the_native_format_holds_every_benchmark_problem(shared_data: Path, tmp_path: Path) -> None:
-    for name in ("llm_outputs/docailab_proverqa_golden_450.jsonl", "folio/folio_v2_train_first400.jsonl"):
-        problems = read_problems(shared_data / name)
-        write_problems(tmp_path / "native.jsonl", problems.values())
-        assert read_problems(tmp_path / "native.jsonl") == problems

@@ -20,15 +20,8 @@ BIND = {"id": "h_goal_true", "dependencies": ["g"], "conclusion": "b(c)", "rule"
 
 def proverqa(number: int, premises: Iterable[str], goal: str, answer: str, **more: object) -> dict[str, object]:
     table = {f"Sentence {count}.": formula for count, formula in enumerate(premises)}
-    return {
-        "id": number,
-        "nl2fol": table,
-        "conclusion_fol": goal,
-        "question": "?",
-        "options": THREE,
-        "answer": answer,
-        **more,
-    }
+    record = {"id": number, "nl2fol": table, "conclusion_fol": goal, "question": "?"}
+    return {**record, "options": THREE, "answer": answer, **more}
 
 
 def folio(premises: list[str], goal: str, label: str) -> dict[str, object]:
@@ -162,12 +155,6 @@ def test_the_program_writes_sets_and_shows_counts(
         ("easy/1", "named in the file of exclusions"),
         ("easy/2", "chosen"),
     ]
-
-
-def test_an_empty_set_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "easy.jsonl", [proverqa(0, ["a(c)"], "b(c)", "C")])
-    run(monkeypatch, "--proverqa", path, "-o", tmp_path / "out")
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["selection.jsonl"]
 
 
 def test_wrong_use_of_the_program_is_explained(
