@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
+from tests.builders import completion
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = CreditSettings()
@@ -43,11 +43,11 @@ def groups() -> tuple[tuple[Rollout, ...], ...]:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier(evaluation=False)
     made: dict[str, list[Rollout]] = {}
-    for completion in read_completions(ROOT / "examples" / "completions.jsonl"):
-        assert isinstance(completion, Completion)
-        text = tokens(completion.completion)
-        report = verifier.verify(problems[completion.problem_id], text.text, sample=completion.sample)
-        made.setdefault(completion.problem_id, []).append(rollout_of(report, text, PAPER))
+    for one in read_completions(ROOT / "examples" / "completions.jsonl"):
+        assert isinstance(one, Completion)
+        text = tokens(one.completion)
+        report = verifier.verify(problems[one.problem_id], text.text, sample=one.sample)
+        made.setdefault(one.problem_id, []).append(rollout_of(report, text, PAPER))
     return tuple([tuple(group) for group in made.values()])
 
 
@@ -155,47 +155,38 @@ def test_the_divisor_counts_mapped_actions() -> None:
 @pytest.mark.parametrize("preset", ["shared", "hardened"])
 def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
     problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
-    completion = tokens("<think>∧</think><summary>[]</summary>")
-    report = Verifier(evaluation=False).verify(problem, completion.text)
+    text = tokens("<think>∧</think><summary>[]</summary>")
+    report = Verifier(evaluation=False).verify(problem, text.text)
     assert report.parsed
-    assert rollout_of(report, completion, PAPER).alignment.sizes == ()
+    assert rollout_of(report, text, PAPER).alignment.sizes == ()
     settings = CreditSettings(preset=preset)
-    judged = rollout_of(report, completion, settings)
-    assert judged.alignment.sizes == (len(completion.pieces),)
+    judged = rollout_of(report, text, settings)
+    assert judged.alignment.sizes == (len(text.pieces),)
     group = [judged, *groups()[0]]
     earned = credit_batch(METHODS["proof_r1"], [group], START, settings).groups[0][0]
     assert sum(earned.advantages) < 0.0
     assert len(set(earned.advantages)) == 1
 
 
+Step = tuple[str, list[str], str, str]
+BINDING: Step = ("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")
+ELIMINATION = "IMPLICATION_ELIMINATION"
+
+
 @pytest.mark.parametrize(
     ("problem", "steps", "signal"),
     [
-        ("garden/4", [("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")], 1.0),
-        (
-            "garden/4",
-            [("h_goal_uncertain", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION")],
-            0.1,
-        ),  # it would earn λ_v
+        ("garden/4", [BINDING], 1.0),
+        ("garden/4", [(*BINDING[:3], ELIMINATION)], 0.1),  # it would earn λ_v
         ("garden/4", [("h_goal_uncertain", ["h1"], "happy(Mara)", "GOAL_BINDING")], 0.1),  # not the option's formula
-        (
-            "garden/4",
-            [
-                ("s1", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION"),
-                ("h_goal_uncertain", ["s1"], "sings(Mara)", "GOAL_BINDING"),
-            ],
-            1.0,
-        ),
-        ("garden/4", [("h_goal_true", ["h1"], "sings(Mara)", "GOAL_BINDING")], 0.1),
+        ("garden/4", [("s1", ["h1"], "sings(Mara)", ELIMINATION), BINDING], 1.0),
+        ("garden/4", [("h_goal_true", *BINDING[1:])], 0.1),
         ("animals/1", [("h_goal_uncertain", ["h1"], "nocturnal(Pip)", "GOAL_BINDING")], 0.1),  # it is entailed: refuted
     ],
 )
-def test_the_signal_of_a_verified_uncertain_is_a_setting(
-    problem: str, steps: list[tuple[str, list[str], str, str]], signal: float
-) -> None:
+def test_the_signal_of_a_verified_uncertain_is_a_setting(problem: str, steps: list[Step], signal: float) -> None:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    fields = ("id", "dependencies", "conclusion", "rule")
-    answer = f"<summary>{json.dumps([dict(zip(fields, one, strict=True)) for one in steps])}</summary>"
+    answer = completion(*steps)
     report = Verifier(evaluation=False).verify(problems[problem], answer)
     text = tokens(answer)
     by_default = rollout_of(report, text, PAPER)

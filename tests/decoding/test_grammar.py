@@ -34,16 +34,6 @@ from tests.decoding.conftest import EXAMPLES, Draw
 llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier(rules=FOLIO)
 KNOWN = list(read_problems(EXAMPLES).values())
-FILES = {
-    "proverqa/easy.json": 300,
-    "proverqa/medium.json": 300,
-    "proverqa/hard.json": 300,
-    "folio/folio_v0_validation.jsonl": 190,
-    "proofwriter/logiclm_dev.json": 600,
-    "prontoqa/logiclm_dev_first250.json": 250,
-    "llm_outputs/docailab_proverqa_golden_450.jsonl": 450,
-}
-"""Shared data, and of how many problems there are at least in each."""
 
 
 def accepts(decoder: Decoder, grammar: str, text: str) -> bool:
@@ -156,18 +146,6 @@ def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:
     assert '¬" "clear(a)' in text
     assert '"caf\u00e9_\u00e9" "b\u00e8ne(' in text
     assert not re.search("[\x80-\xff][0-9A-Fa-f]", text)
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("every", [250, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", FILES)
-def test_every_problem_of_the_shared_data_has_a_grammar(shared_data: Path, name: str, every: int, draw: Draw) -> None:
-    known = list(read_problems(shared_data / name).values())
-    assert len(known) >= FILES[name]
-    for seed, case in enumerate(known[::every]):
-        text = draw(completion_grammar(case, FOLIO, steps=6).to_llguidance(), seed)
-        if text is not None:
-            assert_well_formed(VERIFIER.verify(case, text), text)
 
 
 # -- what is well formed is in it -------------------------------------------------------------------------------------

@@ -109,19 +109,6 @@ def test_the_others_of_a_batch_change_nothing(decoder: Decoder) -> None:
     assert together == alone
 
 
-def test_steps_that_stay_are_verified_and_trials_say_why(decoder: Decoder) -> None:
-    guides = [Guide(VerifierSession(case, VERIFIER), tries=40, keep=False) for case in KNOWN[:6]]
-    wanted = [asked(case, n, guide=g, budget=400) for n, (case, g) in enumerate(zip(KNOWN, guides, strict=False))]
-    found = decoder.sample(wanted, temperature=1.0)
-    assert any(one.trials for one in found)
-    for one, guide in zip(found, guides, strict=True):
-        assert one.tokens <= 400
-        assert all(guide.accepts(step) for step in guide.session.state.steps)
-        assert all(trial.findings and trial.tokens > 0 for trial in one.trials)
-        if one.whole:
-            assert guide.session.report().verified
-
-
 # -- beams ------------------------------------------------------------------------------------------------------------
 
 
@@ -139,6 +126,7 @@ def test_a_beam_keeps_within_its_budget(
     guide = Guide(VerifierSession(case, VERIFIER), tries=2, keep=keep)
     one = decoder.sample([asked(case, seed, guide=guide, budget=budget, steps=2, beam=beam)], temperature=1.0)[0]
     assert one.tokens <= budget
+    assert all(trial.findings and trial.tokens > 0 for trial in one.trials)
     if one.whole:
         assert VERIFIER.verify(case, one.text) == guide.session.report()
     if not keep:
