@@ -28,8 +28,6 @@ import proof_r1_formal
 from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.rules import display
-from proof_r1_formal.rules.catalogue import FOLIO
 from tests.environments import installed, linked
 from tests.patience import PATIENCE
 

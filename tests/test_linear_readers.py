@@ -1,8 +1,8 @@
 """Readers of text from outside take time linear in the text: twice the text costs about twice the steps, at most.
 
 Steps are counted: the lines of Python that run, and what ``count`` and ``index`` of lists look at. Regular expressions
-run in C, which counts nothing. They are timed by the processor's clock, and fail if they take a hundred times what a
-linear pattern takes.
+run in C, which counts nothing. They are timed by the processor's clock, and fail if they take forty times what the
+slowest pattern takes.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ USES = (*METHODS, "findall", "finditer", "sub", "split")
 
 LONG = 40_000
 """Characters of a text for regular expressions: a linear pattern needs milliseconds for it, a quadratic one seconds."""
-LIMIT = 0.5
+LIMIT = 0.2
 """Seconds of the processor."""
 
 

@@ -178,18 +178,6 @@ def test_alignment_is_counting_bytes(text: str, data: st.DataObject) -> None:
     assert aligned.sizes == tuple([aligned.owners.count(n) for n in range(len(spans))])
 
 
-@given(st.lists(st.integers(0, 4), max_size=6))
-def test_tokens_that_say_nothing_change_nothing(places: list[int]) -> None:
-    """Padding and other tokens without text belong to nobody, wherever they stand."""
-    pieces, spans = [b"[", b"{a", b"}", b"]"], [(1, 4)]
-    padded = list(pieces)
-    for place in sorted(places, reverse=True):
-        padded.insert(place, b"")
-    aligned = align(TokenText(tuple(padded)), spans)
-    assert aligned.sizes == (2,)
-    assert [piece for piece, owner in zip(padded, aligned.owners, strict=True) if owner == 0] == [b"{a", b"}"]
-
-
 def test_tokens_across_boundaries() -> None:
     completion = TokenText((b'[{"a', b'"}, {"', b'bb"}', b"]", b""))
     assert completion.text == '[{"a"}, {"bb"}]'
@@ -197,13 +185,6 @@ def test_tokens_across_boundaries() -> None:
     assert aligned == Alignment((0, 0, 1, NOBODY, NOBODY), (2, 1))
     completion = TokenText((b'[{"a', b'"},{"b', b'b"}', b"]"))
     assert align(completion, [(1, 6), (7, 13)]).owners == (0, 1, 1, NOBODY)
-
-
-def test_a_character_cut_by_tokens_at_the_edge_of_a_span() -> None:
-    completion = TokenText((b"\xe2\x88", b"\xa7\xf0\x9f", b"\x99\x82"))
-    assert completion.text == "∧🙂"
-    assert align(completion, [(0, 1)]).owners == (0, 0, NOBODY)
-    assert align(completion, [(0, 1), (1, 2)]).owners == (0, 1, 1)  # of the middle token, one byte and two
 
 
 def test_what_is_cut_off_is_unmapped() -> None:

@@ -19,7 +19,6 @@ from proof_r1_formal.credit.terms import (
     CreditSettings,
     PresetName,
     binds,
-    group_relative,
     is_eligible,
     used_closure,
 )
@@ -142,12 +141,6 @@ def test_only_a_verified_terminal_binding_binds() -> None:
     assert not binds(action(1.0, terminal=True))  # not the rule
 
 
-def test_group_relative_by_hand() -> None:
-    assert group_relative([1.0, 0.1, 0.1], 0.0) == pytest.approx((math.sqrt(2), -math.sqrt(0.5), -math.sqrt(0.5)))
-    assert group_relative([0.3, 0.3], 1e-6) == (0.0, 0.0)
-    assert group_relative([], 1e-6) == ()
-
-
 def test_the_used_closure_is_that_of_the_report() -> None:
     report = structs.replace(rollout(action(1.0, name="s1"), action(1.0, name="s2")), used_closure=("h1", "s2"))
     assert used_closure(report) == (False, True)
@@ -210,19 +203,6 @@ def test_hardened_divides_a_total_among_actions() -> None:
     assert proof.outcome == pytest.approx((1 / 3, 1 / 3, 0.0, 0.0, 1 / 3), abs=1e-5)
     assert other.verification == pytest.approx(((-1.35 + 1.35) / 2, (-1.35 - 1.35) / 2))
     assert (proof.units, other.units) == (1, 1)
-
-
-def test_hardened_credits_the_text_of_a_rollout_without_actions() -> None:
-    proved, empty = credit(rollout(action(1.0)), rollout(right=False), settings=HARDENED)
-    assert empty.verification == pytest.approx((3 * (0.0 - 0.5),))
-    assert empty.outcome == pytest.approx((-1.0,), abs=1e-5)
-    assert sum(proved.verification) == pytest.approx(1.5)
-
-
-def test_hardened_pays_no_unproved_right_answer() -> None:
-    guess, wrong = rollout(action(1.0), binding(0.1)), rollout(action(1.0), binding(0.1), right=False)
-    _, guessed, erred = credit(rollout(action(1.0), binding()), guess, wrong, settings=HARDENED)
-    assert sum(guessed.advantages) == pytest.approx(sum(erred.advantages))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

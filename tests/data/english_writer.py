@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from proof_r1_formal.data.english import parse_english
 from proof_r1_formal.data.inflection import plain_form
-from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Term, Var
-from proof_r1_formal.text.equivalence import conjuncts, regroup
-from proof_r1_formal.text.show import show
+from proof_r1_formal.text.equivalence import conjuncts
 
 
 def write_english(formula: Formula, *, nouns: frozenset[str] = frozenset(), verbs: frozenset[str] = frozenset()) -> str:
