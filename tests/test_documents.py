@@ -45,10 +45,7 @@ ELSEWHERE = {
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
     ("README.md", "make pretrained"): "as in training.md",
-    (
-        "training.md",
-        "make pretrained",
-    ): "takes hours; tests/integrations/test_trl_run.py runs such files on a small model",
+    ("training.md", "make pretrained"): "takes hours; tests/integrations/test_trl_run.py runs such files",
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",

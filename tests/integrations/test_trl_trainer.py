@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from proof_r1_formal import Problem, ProofR1Error, evaluate_metrics, write_problems
 from proof_r1_formal.credit.assigner import CreditAssigner
-from proof_r1_formal.data.native import to_json
+from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.models.prompts import question
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
@@ -110,7 +111,7 @@ def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], 
     gradient = torch.cat([one.grad.flatten() for one in made.model.parameters()])
     made.model.zero_grad()
 
-    problems = [json_problem(row) for row in output["rows"]]
+    problems = [from_json(row["problem"]) for row in output["rows"]]
     credit = CreditAssigner(made.processing_class, workers=0).credit(problems, sampled(output), 4)
     advantages = torch.zeros(old.shape)
     for row, one in enumerate(credit.advantages):
@@ -171,17 +172,11 @@ def test_shared_prompts_keep_groups_together(trainer: Callable[..., Any]) -> Non
         assert (batch["advantages"] * (1 - batch["completion_mask"]) == 0).all()
 
 
-def json_problem(row: dict[str, Any]) -> Problem:
-    from proof_r1_formal.data.native import from_json
-
-    return from_json(row["problem"])
-
-
 @pytest.mark.parametrize("method", ["grpo", "prosfi", "expert_iteration", "no_closure", "no_verification"])
 def test_every_method_is_this_class(trainer: Callable[..., Any], method: str) -> None:
     made = trainer(method=method, preset="hardened", max_steps=2)
     output = first_batch(made)
-    problems = [json_problem(row) for row in output["rows"]]
+    problems = [from_json(row["problem"]) for row in output["rows"]]
     credit = CreditAssigner(made.processing_class, method=method, preset="hardened", workers=0).credit(
         problems, sampled(output), 4
     )
@@ -261,7 +256,8 @@ def test_adapters_are_trained(trainer: Callable[..., Any]) -> None:
 def test_evaluation_counts_all_completions(trainer: Callable[..., Any], problems: dict[str, Problem]) -> None:
     made = trainer(per_device_eval_batch_size=4, num_generations_eval=2)
     found = made.evaluate()
-    scores = evaluate_metrics(problems, numbered(made._reports)).overall.scores
+    numbered = [msgspec.structs.replace(report, sample=number) for number, report in enumerate(made._reports)]
+    scores = evaluate_metrics(problems, numbered).overall.scores
     assert len(made._reports) == 4
     for name, score in scores.items():
         if f"eval_{name.name.lower()}" in found:
@@ -275,12 +271,6 @@ def test_evaluation_counts_all_completions(trainer: Callable[..., Any], problems
         "eval_first_pass": 1.0,
         "eval_second_pass": 0.0,
     }
-
-
-def numbered(reports: list[Any]) -> list[Any]:
-    import msgspec
-
-    return [msgspec.structs.replace(report, sample=number) for number, report in enumerate(reports)]
 
 
 # -- wrong use, and what of TRL this rests on -------------------------------------------------------------------------
