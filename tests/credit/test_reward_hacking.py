@@ -219,27 +219,19 @@ def gainers(preset: PresetName) -> set[str]:
 
 
 def test_the_honest_rollouts_are_what_they_should_be() -> None:
+    """Of each kind: whether the answer is right, its standing, and the signals of its actions."""
     reports = {kind: verified(draft.completion) for kind, draft in HONEST.items()}
-    assert {kind: [action.signal for action in report.actions] for kind, report in reports.items()} == {
-        Kind.RIGHT: [1.0] * 4,
-        Kind.MISNAMED: [1.0, 0.3, 0.3, 0.3],
-        Kind.LUCKY: [1.0, 1.0, 0.1, 0.1],
-        Kind.WRONG: [1.0, 1.0, 0.1, 0.1],
-        Kind.SILENT: [1.0, 1.0],
-        Kind.CUT: [0.0],
+    found = {
+        kind: (bool(report.answer_correct), standing(report), [action.signal for action in report.actions])
+        for kind, report in reports.items()
     }
-    assert [kind for kind, report in reports.items() if report.answer_correct] == [
-        Kind.RIGHT,
-        Kind.MISNAMED,
-        Kind.LUCKY,
-    ]
-    assert {kind: standing(report) for kind, report in reports.items()} == {
-        Kind.RIGHT: 1.0,
-        Kind.MISNAMED: 0.3,
-        Kind.LUCKY: 0.1,
-        Kind.WRONG: 0.1,
-        Kind.SILENT: 0.1,
-        Kind.CUT: 0.0,
+    assert found == {
+        Kind.RIGHT: (True, 1.0, [1.0] * 4),
+        Kind.MISNAMED: (True, 0.3, [1.0, 0.3, 0.3, 0.3]),
+        Kind.LUCKY: (True, 0.1, [1.0, 1.0, 0.1, 0.1]),
+        Kind.WRONG: (False, 0.1, [1.0, 1.0, 0.1, 0.1]),
+        Kind.SILENT: (False, 0.1, [1.0, 1.0]),
+        Kind.CUT: (False, 0.0, [0.0]),
     }
 
 

@@ -103,30 +103,23 @@ def test_what_is_left_out_of_folio(tmp_path: Path) -> None:
 
 def test_proofwriter_is_drawn_evenly_by_the_seed_alone(tmp_path: Path) -> None:
     text = "Based on the above information, is the following statement true, false, or unknown?"
-    records = [
-        {
-            "id": f"{number}",
-            "context": "Anne is kind. Anne is not red.",
-            "question": f"{text} Anne is {'kind' if number % 4 else 'red'}.",
-            "options": ["A) True", "B) False", "C) Unknown"],
-            "answer": "A" if number % 4 else "B",
-        }
-        for number in range(400)
+    common = {"context": "Anne is kind. Anne is not red.", "options": ["A) True", "B) False", "C) Unknown"]}
+    kinds = [
+        {"question": f"{text} Anne is {word}.", "answer": letter} for word, letter in (("red", "B"), ("kind", "A"))
     ]
+    records = [{"id": f"{number}", **common, **kinds[number % 4 > 0]} for number in range(400)]
 
-    def drawn(records: list[dict[str, str]], seed: int) -> set[str]:
+    def drawn(records: list[dict[str, object]], seed: int) -> set[str]:
         problems = read_problems(written(tmp_path / "p.jsonl", records))
         choices = list(Selector(seed=seed).proofwriter(problems))
         assert {choice.rule for choice in choices} == {Rule.CHOSEN, Rule.NOT_DRAWN}
         chosen = [choice for choice in choices if choice.rule is Rule.CHOSEN]
-        assert Counter(choice.problem.answer for choice in chosen if choice.problem) == {
-            "h_goal_true": 75,
-            "h_goal_false": 75,
-        }
+        answers = Counter(choice.problem.answer for choice in chosen if choice.problem)
+        assert answers == {"h_goal_true": 75, "h_goal_false": 75}
         return {choice.id for choice in chosen}
 
-    assert drawn(records, 1) == drawn(records[::-1], 1)  # type: ignore[arg-type]
-    assert drawn(records, 1) != drawn(records, 2)  # type: ignore[arg-type]
+    assert drawn(records, 1) == drawn(records[::-1], 1)
+    assert drawn(records, 1) != drawn(records, 2)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:

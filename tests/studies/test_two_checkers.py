@@ -10,7 +10,7 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.syntax import TOP, App, Atom, Eq, Exists, ForAll, Formula, Implies, Not, Term, Var
+from proof_r1_formal.kernel.syntax import TOP, App, Atom, Eq, Exists, ForAll, Formula, Implies, Term, Var
 from proof_r1_formal.kernel.syntax import const as c
 from proof_r1_formal.kernel.term import (
     Absurd,
@@ -82,26 +82,17 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         "⊢ q → q",
         False,
     ),
-    "a block without lines": ((Suppose(f("q → q"), ()),), "⊢ q → q", False),
     "a contradiction shows anything": ((Contradiction(0, 1),), "q; ¬q ⊢ s", True),
     "reductio": ((Absurd(f("¬q"), (Contradiction(0, 1),)),), "q ⊢ q", True),
     "the other side is needed": ((Eliminate(0, "left"),), "q ∨ s ⊢ q", False),
-    "with the other side": ((Eliminate(0, "left", 1),), "q ∨ s; ¬s ⊢ q", True),
-    "a premise that the whole excludes": ((Eliminate(0, "right", 1),), "q ∧ s; ¬q ⊢ s", False),
     "introduction": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; ¬s ⊢ q ⊕ s", True),
     "introduction of what is false": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; s ⊢ ¬(q ⊕ s)", True),
-    "introduction from the same side twice": ((Introduce(f("q ∧ q"), (0, 1)),), "q; ¬q ⊢ ¬(q ∧ q)", False),
     "an instance": ((Instance(0, c("a")),), ((ALL_P,), p(c("a"))), True),
     "an instance of ∃": ((Instance(0, c("a")),), ((SOME_P,), p(c("a"))), False),
     "domains are not empty": ((Instance(0, c("d")), Generalise(SOME_P, 1, c("d"))), ((ALL_P,), SOME_P), True),
     "an open term": ((Instance(0, X),), ((ALL_P,), p(c("a"))), False),
     "a function that it does not have": ((Instance(0, GA), Generalise(SOME_P, 1, GA)), ((ALL_P,), SOME_P), False),
     "a witness": ((Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))), ((SOME_P,), SOME_P), True),
-    "a witness of what is false": (
-        (Witness(0, c("w")), Generalise(ALL_P, 1, c("w"))),
-        ((Not(ALL_P),), Not(ALL_P)),
-        True,
-    ),
     "a witness of the claim": ((Witness(0, c("a")),), ((SOME_P,), p(c("a"))), False),
     "a witness that is known": (
         (Witness(0, c("w")), Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))),
@@ -117,13 +108,7 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         ((SOME_P,), SOME_P),
         False,
     ),
-    "a constant in the formula": (
-        (Arbitrary(ForAll(X, r(X, c("w"))), c("w"), (Repeat(0),)),),
-        ((ForAll(X, r(X, X)),), ForAll(X, r(X, X))),
-        False,
-    ),
     "truth": ((Truth(TOP),), "⊢ ⊤", True),
-    "no truth of its own": ((Truth(f("q")),), "⊢ q", False),
     "reflexivity": ((Reflexivity(c("a")),), ((), Eq(c("a"), c("a"))), True),
     "Leibniz": (
         (Leibniz(Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),),
@@ -146,7 +131,6 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         True,
     ),
     "a theorem": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", True),
-    "a theorem the other way round": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∀y ∃x likes(y,x) ⊢ ∃x ∀y likes(y,x)", False),
     "a theorem with an open value": ((Apply(SWAP, {"A": OPEN}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
     "a theorem about a sort that the claim does not have": (
         (Apply(VACUOUS, {"A": Lambda((), f("q")), "x": Var("x", "Pet")}, (0,)), Repeat(0)),
