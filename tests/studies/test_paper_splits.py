@@ -104,10 +104,10 @@ def test_what_is_left_out_of_folio(tmp_path: Path) -> None:
 def test_proofwriter_is_drawn_evenly_by_the_seed_alone(tmp_path: Path) -> None:
     text = "Based on the above information, is the following statement true, false, or unknown?"
     common = {"context": "Anne is kind. Anne is not red.", "options": ["A) True", "B) False", "C) Unknown"]}
-    kinds = [
-        {"question": f"{text} Anne is {word}.", "answer": letter} for word, letter in (("red", "B"), ("kind", "A"))
+    records: list[dict[str, object]] = [
+        {"id": f"{number}", "question": f"{text} Anne is {word}.", "answer": letter, **common}
+        for number, (word, letter) in enumerate([("red", "B"), *[("kind", "A")] * 3] * 100)
     ]
-    records = [{"id": f"{number}", **common, **kinds[number % 4 > 0]} for number in range(400)]
 
     def drawn(records: list[dict[str, object]], seed: int) -> set[str]:
         problems = read_problems(written(tmp_path / "p.jsonl", records))
