@@ -2,7 +2,7 @@
 
 In: Markdown files, Makefiles and Python files. Out: findings with file, line and reason. The checker reads Markdown
 outside of code blocks, comments, docstrings, and the string constants of Python files. ``CONTRIBUTING.md`` states the
-rules. ``UNSWEPT`` names the files that do not follow them yet.
+rules.
 """
 
 from __future__ import annotations
@@ -50,9 +50,6 @@ BANNED = {
     r"\bnow and then\b|\bwhat for\b": "say when, say why",
 }
 """Constructions to avoid, as regular expressions without case -> what to write."""
-
-UNSWEPT: tuple[str, ...] = ()
-"""Files and folders that this checker does not cover yet. Remove an entry after sweeping it; never add one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -144,11 +141,6 @@ def findings(path: str, text: str) -> list[Finding]:
     """What needs another wording in a file, in order of the lines. The end of its path says of which kind it is."""
     [reader] = (reader for ending, reader in READERS.items() if path.endswith(ending))
     return sorted(set(reader(path, text)))
-
-
-def swept(path: str) -> bool:
-    """Whether the checker covers a file."""
-    return not any(path == entry or (entry.endswith("/") and path.startswith(entry)) for entry in UNSWEPT)
 
 
 def files() -> list[str]:

@@ -15,14 +15,7 @@ def test_which_tests_a_module_has() -> None:
     assert {"tests/kernel/test_checker.py", "tests/kernel/test_checker_corruptions.py"} <= set(found)
     assert "tests/text/test_parse.py" not in found
     assert files_of(ROOT, ["proof_r1_formal/credit/terms.py"])[0].startswith("tests/credit/")
-
-
-def test_a_test_is_its_own_and_a_fixture_is_of_those_beside_it() -> None:
-    assert files_of(ROOT, ["tests/text/test_parse.py", "README.md", "tests/text/test_deleted.py"]) == [
-        "tests/text/test_parse.py"
-    ]
-    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "integrations").glob("test_*.py")}
-    assert set(files_of(ROOT, ["tests/integrations/trl_rank.py"])) == beside
+    assert files_of(ROOT, ["tests/text/test_parse.py", "tests/text/test_deleted.py"]) == ["tests/text/test_parse.py"]
 
 
 def test_what_differs_is_committed_edited_or_new(tmp_path: Path) -> None:

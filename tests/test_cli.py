@@ -59,11 +59,9 @@ def test_a_named_notation_settles_conventions(tmp_path: Path) -> None:
     assert run("parse", "(x)(Fx ⊃ Gx)").returncode == 2
     assert "exclude each other" in run("parse", "Bob is red.", "--english", "--notation", "lean").stderr
     record = {"premises": ["P."], "premises-FOL": ["P"], "conclusion": "R.", "conclusion-FOL": "P -> Q -> R"}
-    problems, out = tmp_path / "p.jsonl", tmp_path / "out.jsonl"
-    problems.write_text(json.dumps({**record, "label": "True"}))
-    for notation, read in (("lean", "P → (Q → R)"), ("nltk", "(P → Q) → R")):
-        assert run("translate", str(problems), "-o", str(out), "--notation", notation).returncode == 0
-        assert json.loads(out.read_text("utf-8"))["options"][0]["formula"] == read
+    (tmp_path / "p").write_text(json.dumps({**record, "label": "True"}))
+    assert run("translate", "p", "-o", "out", "--notation", "lean", folder=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "out").read_text("utf-8"))["options"][0]["formula"] == "P → (Q → R)"
 
 
 @pytest.mark.parametrize("module", ["proof_r1_formal", "proof_r1_formal.cli"])
@@ -104,20 +102,7 @@ def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> Non
     reports = [json.loads(line) for line in outs[0].read_text(encoding="utf-8").splitlines()]
     completions = [json.loads(line) for line in COMPLETIONS.read_text(encoding="utf-8").splitlines()]
     assert [(r["problem_id"], r["sample"]) for r in reports] == [(c["problem_id"], c["sample"]) for c in completions]
-    wanted = {
-        "id",
-        "span",
-        "declared_rule",
-        "schema",
-        "semantic",
-        "rule",
-        "progress",
-        "in_closure",
-        "signal",
-        "findings",
-    }
-    assert all(wanted <= action.keys() for report in reports for action in report["actions"])
-    assert list(tmp_path.iterdir()) == outs or sorted(tmp_path.iterdir()) == sorted(outs)  # nothing hidden is left
+    assert set(tmp_path.iterdir()) == set(outs)  # nothing hidden is left
 
 
 def test_the_examples_have_their_verdicts(tmp_path: Path) -> None:
@@ -145,41 +130,7 @@ def test_the_examples_have_their_verdicts(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    out = tmp_path / "reports.jsonl"
-    assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
-    whole = out.read_bytes()
-    code = (
-        "from pathlib import Path\n"
-        "from proof_r1_formal import outputs\n"
-        "append, count = outputs.LineFile.append_line, []\n"
-        "def stop(self, report):\n"
-        "    count.append(1)\n"
-        "    if len(count) == 5:\n"
-        "        self._file.write(b'{\"cut sho')\n"
-        "        raise KeyboardInterrupt\n"
-        "    append(self, report)\n"
-        "outputs.LineFile.append_line = stop\n"
-        "from proof_r1_formal.cli import main\n"
-        "main()\n"
-    )
-    out.unlink()
-    stopped = subprocess.run(
-        (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out)), capture_output=True, check=False
-    )
-    assert stopped.returncode == 130
-    assert b"interrupted; 4 lines kept: repeat the command to resume" in stopped.stderr
-    assert not out.exists()
-    (partial,) = tmp_path.iterdir()
-    assert partial.read_bytes().count(b"\n") == 4
-    resumed = run("verify", *INPUTS, "--out", str(out))
-    assert resumed.returncode == 0
-    assert "resuming after 4 reports" in resumed.stderr
-    assert "answers right       12 of 13 (92.3%)" in resumed.stderr
-    assert out.read_bytes() == whole
-
-
-def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path) -> None:
-    """Python ignores an exception there, and the run would continue to its end."""
+    """Here in a finalizer, where Python ignores an exception, and the run would continue to its end."""
     code = (
         "import signal, threading\n"
         "from proof_r1_formal import cli, outputs\n"
@@ -195,9 +146,16 @@ def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path)
         "outputs.LineFile.append_line = stop\n"
         "cli.main()\n"
     )
-    command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(tmp_path / "out"))
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out))
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (130, "interrupted; 1 line kept: repeat the command to resume\n")
+    assert not out.exists()
+    resumed = run("verify", *INPUTS, "--out", str(out))
+    assert resumed.returncode == run("verify", *INPUTS, "--out", str(whole)).returncode == 0
+    assert "resuming after 1 report" in resumed.stderr
+    assert "answers right       12 of 13 (92.3%)" in resumed.stderr
+    assert out.read_bytes() == whole.read_bytes()
 
 
 def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -300,19 +258,13 @@ def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> N
     problems = tmp_path / "problems.jsonl"
     [first, *_] = PROBLEMS.read_text("utf-8").splitlines()
     problems.write_text(f"{first}\n{json.dumps({**json.loads(first), 'id': escape})}\n", "utf-8")
-    for command in (
-        ("verify", "-o", "o"),
-        ("show", "--id", "garden/1"),
-        ("evaluate",),
-        ("certify", "--kernel", "none"),
-    ):
+    commands = (("verify", "-o", "o"), ("show", "--id", "garden/1"), ("evaluate",), ("certify", "--kernel", "none"))
+    for command in commands:
         result = run(*command, "-p", str(problems), "-c", str(answers), folder=tmp_path)
         assert "is unusable" in result.stderr
         assert not set(f"{result.stdout}{result.stderr}") & {"\x1b", "\x9b"}
-    assert (
-        "s\N{REPLACEMENT CHARACTER}[2J"
-        in run("show", "--id", "garden/1", "-p", str(problems), "-c", str(answers)).stdout
-    )
+    shown = run("show", "--id", "garden/1", "-p", str(problems), "-c", str(answers)).stdout
+    assert "s\N{REPLACEMENT CHARACTER}[2J" in shown
 
 
 def test_show_explains_each_failure_and_draws_the_closure() -> None:
@@ -323,10 +275,8 @@ def test_show_explains_each_failure_and_draws_the_closure() -> None:
     assert "closure of h_goal_false" in result.stdout
 
 
-def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("t.json", "t.md", "t.tex")]
-    options = ("--json", str(paths[0]), "--markdown", str(paths[1]), "--latex", str(paths[2]))
-    result = run("evaluate", *INPUTS, *options)
+def test_evaluate_shows_the_tables() -> None:
+    result = run("evaluate", *INPUTS)
     assert result.returncode == 0
     assert "Avg@3" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
@@ -335,9 +285,6 @@ def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
     wide = run("evaluate", *INPUTS, "--wide").stdout
     assert "75.0 ± 35.4" in wide
     assert "duplicate id" in wide
-    assert json.loads(paths[0].read_bytes())[0]["title"] == "Scores"
-    assert "| overall |" in paths[1].read_text(encoding="utf-8")
-    assert r"\toprule" in paths[2].read_text(encoding="utf-8")
 
 
 def test_evaluate_with_the_strict_contract(tmp_path: Path) -> None:
@@ -554,14 +501,6 @@ def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> 
     assert by_kernel.replace('"evidence":"kernel"', '"evidence":"checked"') == checked
 
 
-def test_a_bundle_is_checked_without_the_package(tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle.json"
-    assert run("certify", *INPUTS, "--kernel", "none", "--bundle", str(bundle)).returncode == 0
-    command = (sys.executable, "-I", "-S", str(ROOT / "check_bundle.py"), str(bundle))
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
 def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.json"
     assert run("certify", *INPUTS, "--bundle", str(bundle)).returncode == 0
@@ -581,33 +520,23 @@ def test_a_kernel_that_is_not_there_accepts_nothing() -> None:
 
 def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     out = tmp_path / "soundness.json"
-    result = run(
-        "soundness", "--examples", "60", "--answers", "40", "--proofs", "40", "--rules", "train", "--out", str(out)
-    )
+    sizes = ("--examples", "60", "--answers", "40", "--proofs", "40")
+    result = run("soundness", *sizes, "--rules", "train", "--out", str(out))
     assert result.returncode == 0, result.stdout + result.stderr
     assert "0 failures in" in result.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
-    assert found["findings"]["failures"] == []
-    assert sum(found["findings"]["examples"].values()) > 50
-    assert found["answers"]["failures"] == []
-    assert sum(found["answers"]["examples"].values()) == 40
+    for search, least in (("findings", 51), ("answers", 40), ("proofs", 40)):
+        assert found[search]["failures"] == []
+        assert sum(found[search]["examples"].values()) >= least
     assert found["answers"]["outcomes"].keys() == {"confirmed"}
-    assert found["proofs"]["failures"] == []
-    assert sum(found["proofs"]["examples"].values()) == 40
 
 
 def test_parse_reads_english() -> None:
     read = run("parse", "--english", "Bob is red. All red things are kind.")
     assert (read.returncode, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")
-    for arguments, told in [
-        (("--english", "Bob is red or kind."), "column 12"),
-        (("--english", ""), "empty sentence"),
-        (("--english", "--repair", "Bob is red."), "cannot be repaired"),
-    ]:
-        refused = run("parse", *arguments)
-        assert refused.returncode == 2
-        assert told in refused.stderr
-        assert "Traceback" not in refused.stderr
+    for arguments, told in ((("Bob is red or kind.",), "column 12"), (("--repair", "Bob is."), "cannot be repaired")):
+        refused = run("parse", "--english", *arguments)
+        assert (refused.returncode, told in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
 def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
@@ -618,10 +547,8 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     path.write_text(json.dumps([record, {**record, "id": 2, "answer": "A"}]), encoding="utf-8")
     result = run("translate", "--from", "prontoqa", str(path), "--out", str(out), "--check")
     assert result.returncode == 0, result.stderr
-    assert [json.loads(line)["answer"] for line in out.read_text("utf-8").splitlines()] == [
-        "h_goal_false",
-        "h_goal_true",
-    ]
+    answers = [json.loads(line)["answer"] for line in out.read_text("utf-8").splitlines()]
+    assert answers == ["h_goal_false", "h_goal_true"]
     assert "50.0 %" in result.stdout
     assert "dev/2 is labelled True; embedded" in result.stderr
 
@@ -630,12 +557,6 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     assert partly.returncode == 1
     assert "record 2: problem dev/2 is unusable: premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
     assert len(out.read_text("utf-8").splitlines()) == 1
-
-    path.write_text(json.dumps([{**record, "context": "Max is or."}]), encoding="utf-8")
-    out.unlink()
-    nothing = run("translate", str(path), "--out", str(out))
-    assert (nothing.returncode, out.exists()) == (2, False)
-    assert "unexpected 'or'" in nothing.stderr
 
 
 # -- what is left out -------------------------------------------------------------------------------------------------
@@ -664,32 +585,26 @@ def flawed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", READING)
-def test_unusable_problems_are_counted_and_may_be_an_error(name: str, flawed: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [(name, broken) for name, options in READING.items() for broken in "PC" if broken == "P" or "-c" in options],
+)
+def test_what_cannot_be_used_is_counted_and_may_be_an_error(name: str, broken: str, flawed: Path) -> None:
+    told, reason, usually = "3 problems", "P, record 2: problem bad/0 is unusable: ", "P: 3 of 4 problems left out"
+    if broken == "C":
+        told, reason, usually = "1 completion", "skipped: C, line 2: not JSON", "1 line was skipped"
+        with (flawed / "C").open("a", encoding="utf-8") as file:
+            file.write('{"broken\n')
+        (flawed / "P").write_bytes(PROBLEMS.read_bytes())
     problems = ("P",) if name == "translate" else ("-p", "P")
     strict = run(name, *problems, *READING[name], "--strict", folder=flawed)
     assert strict.returncode == 2
-    assert "P, record 2: problem bad/0 is unusable: " in strict.stderr
-    assert "error: 3 problems cannot be used, and --strict forbids" in strict.stderr
+    assert reason in strict.stderr
+    assert f"error: {told} cannot be used, and --strict forbids" in strict.stderr
     assert "Traceback" not in strict.stderr
     assert not [path for path in flawed.rglob("*") if path.is_file() and path.name not in ("P", "C")]
     usual = run(name, *problems, *READING[name], folder=flawed)
-    assert "P: 3 of 4 problems left out" in usual.stderr
-    assert usual.returncode == 1
-
-
-@pytest.mark.parametrize("name", [name for name, options in READING.items() if "-c" in options])
-def test_unusable_completions_are_counted_and_may_be_an_error(name: str, flawed: Path) -> None:
-    with (flawed / "C").open("a", encoding="utf-8") as file:
-        file.write('{"broken\n')
-    (flawed / "P").write_bytes(PROBLEMS.read_bytes())
-    strict = run(name, "-p", "P", *READING[name], "--strict", folder=flawed)
-    assert strict.returncode == 2
-    assert "skipped: C, line 2: not JSON" in strict.stderr
-    assert "error: 1 completion cannot be used, and --strict forbids" in strict.stderr
-    assert not [path for path in flawed.rglob("*") if path.is_file() and path.name not in ("P", "C")]
-    usual = run(name, "-p", "P", *READING[name], folder=flawed)
-    assert "1 line was skipped" in usual.stderr
+    assert usually in usual.stderr
     assert usual.returncode == 1
 
 

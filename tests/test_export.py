@@ -271,10 +271,6 @@ def test_a_formula_in_latex_reads_back(formula: Formula) -> None:
     assert parse_formula(text_of_latex(latex)) is formula
 
 
-def test_an_answer_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    assert exported("fitch", tmp_path).keys() < certified().keys()
-
-
 def test_a_long_formula_moves_its_own_reason_only() -> None:
     rows = (Row(1, 0, "p", "h1"), Row(2, 0, "q" * 100, "h2"))
     assert [line.index("h") for line in plain(rows, premises=2).splitlines()[:2]] == [82, 106]

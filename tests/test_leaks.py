@@ -44,17 +44,6 @@ def test_what_a_loop_has_to_clean_up_is_seen(work: Callable[[], Coroutine[object
         asyncio.run(work())
 
 
-def test_what_is_closed_is_not_seen() -> None:
-    async def closes() -> None:
-        held = numbers()
-        await anext(held)
-        await held.aclose()
-        await asyncio.create_task(asyncio.sleep(0))
-
-    with nothing_left_open():
-        asyncio.run(closes())
-
-
 def test_descriptors_threads_and_processes_are_seen() -> None:
     over = threading.Event()
     with ExitStack() as stack, pytest.raises(AssertionError) as caught, nothing_left_open(seconds=0.01):

@@ -90,7 +90,6 @@ def refused(
     [
         ("folder", "this is a folder"),
         ("missing/file", "there is no folder"),
-        ("P.d/file", "there is no folder"),
         ("/proc/file", "no file can be written into /proc"),
         ("loop", "cannot be written"),
         ("x" * 300, "cannot be written"),
@@ -218,23 +217,6 @@ def test_a_standard_output_that_takes_nothing_is_named(
         ended = subprocess.run((*PROGRAM, *command), stdout=closed, stderr=subprocess.PIPE, check=False, text=True)
     assert ended.returncode == 1
     assert "rror" not in ended.stderr
-
-
-@pytest.mark.parametrize("command", [("verify", "--out", "OUT"), ("evaluate", "--json", "OUT")])
-def test_inputs_may_be_pipes(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    name, option, out = command
-    assert run((name, *INPUTS, option, out), "plain", monkeypatch) in (0, 1)
-    contents = {pipe: Path(source).read_bytes() for pipe, source in (("P.pipe", "P"), ("C.pipe", "C"))}
-    for pipe in contents:
-        os.mkfifo(pipe)
-    writers = [threading.Thread(target=Path(pipe).write_bytes, args=(text,)) for pipe, text in contents.items()]
-    for writer in writers:
-        writer.start()
-    command = (name, "--problems", "P.pipe", "--completions", "C.pipe", option, out)
-    assert run(command, "piped", monkeypatch) in (0, 1)
-    for writer in writers:
-        writer.join()
-    assert Path("piped").read_bytes().replace(b".pipe", b"") == Path("plain").read_bytes()
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +15,6 @@ from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_
 from proof_r1_formal.credit.methods import (
     METHODS,
     GroupCredits,
-    PerAction,
     Rollout,
     TokenCredit,
     credit_batch,
@@ -28,6 +24,7 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
+from tests.builders import completion
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = CreditSettings()
@@ -46,21 +43,16 @@ def groups() -> tuple[tuple[Rollout, ...], ...]:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier(evaluation=False)
     made: dict[str, list[Rollout]] = {}
-    for completion in read_completions(ROOT / "examples" / "completions.jsonl"):
-        assert isinstance(completion, Completion)
-        text = tokens(completion.completion)
-        report = verifier.verify(problems[completion.problem_id], text.text, sample=completion.sample)
-        made.setdefault(completion.problem_id, []).append(rollout_of(report, text, PAPER))
+    for one in read_completions(ROOT / "examples" / "completions.jsonl"):
+        assert isinstance(one, Completion)
+        text = tokens(one.completion)
+        report = verifier.verify(problems[one.problem_id], text.text, sample=one.sample)
+        made.setdefault(one.problem_id, []).append(rollout_of(report, text, PAPER))
     return tuple([tuple(group) for group in made.values()])
 
 
 def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> GroupCredits:
     return credit_batch(METHODS[name], groups() if batch is None else batch, START, PAPER)
-
-
-def test_the_methods_are_those_that_are_compared() -> None:
-    assert list(METHODS) == ["sft", "grpo", "prosfi", "expert_iteration", "proof_r1", "no_verification", "no_closure"]
-    assert METHODS["proof_r1"] == PerAction("proof_r1", verification=True, closure=True)
 
 
 def test_rewards_of_whole_trajectories() -> None:
@@ -144,14 +136,8 @@ def test_unverified_rollouts_earn_nothing_and_change_nothing(name: str) -> None:
     assert after.baselines == credited(name).baselines
     for group, earned in zip(batch, after.groups, strict=True):
         assert earned[-1] == TokenCredit((0.0,) * len(group[0].alignment.owners), 0)
-
-
-@pytest.mark.parametrize("name", ["grpo", "proof_r1"])
-def test_a_group_without_a_verified_rollout_earns_nothing(name: str) -> None:
-    unknown = [replace(rollout, verified=False) for rollout in groups()[0]]
-    after = credited(name, [unknown])
-    assert not any(any(one.advantages) or one.units for one in after.groups[0])
-    assert after.baselines == START
+    alone = credited(name, [[batch[0][-1]]])
+    assert (alone.groups, alone.baselines) == ((after.groups[0][-1:],), START)
 
 
 def test_imitation_has_no_rollouts() -> None:
@@ -169,57 +155,38 @@ def test_the_divisor_counts_mapped_actions() -> None:
 @pytest.mark.parametrize("preset", ["shared", "hardened"])
 def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
     problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
-    completion = tokens("<think>∧</think><summary>[]</summary>")
-    report = Verifier(evaluation=False).verify(problem, completion.text)
+    text = tokens("<think>∧</think><summary>[]</summary>")
+    report = Verifier(evaluation=False).verify(problem, text.text)
     assert report.parsed
-    assert rollout_of(report, completion, PAPER).alignment.sizes == ()
+    assert rollout_of(report, text, PAPER).alignment.sizes == ()
     settings = CreditSettings(preset=preset)
-    judged = rollout_of(report, completion, settings)
-    assert judged.alignment.sizes == (len(completion.pieces),)
+    judged = rollout_of(report, text, settings)
+    assert judged.alignment.sizes == (len(text.pieces),)
     group = [judged, *groups()[0]]
     earned = credit_batch(METHODS["proof_r1"], [group], START, settings).groups[0][0]
     assert sum(earned.advantages) < 0.0
     assert len(set(earned.advantages)) == 1
 
 
-def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
-    """Verification does not know of training, and only the loss needs torch."""
-    code = (
-        "import json, sys; from proof_r1_formal.credit import align, methods, pieces, presets, terms;"
-        "print(json.dumps([m for m in ('torch', 'transformers', 'numpy') if m in sys.modules]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == []
+Step = tuple[str, list[str], str, str]
+BINDING: Step = ("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")
+ELIMINATION = "IMPLICATION_ELIMINATION"
 
 
 @pytest.mark.parametrize(
     ("problem", "steps", "signal"),
     [
-        ("garden/4", [("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")], 1.0),
-        (
-            "garden/4",
-            [("h_goal_uncertain", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION")],
-            0.1,
-        ),  # it would earn λ_v
+        ("garden/4", [BINDING], 1.0),
+        ("garden/4", [(*BINDING[:3], ELIMINATION)], 0.1),  # it would earn λ_v
         ("garden/4", [("h_goal_uncertain", ["h1"], "happy(Mara)", "GOAL_BINDING")], 0.1),  # not the option's formula
-        (
-            "garden/4",
-            [
-                ("s1", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION"),
-                ("h_goal_uncertain", ["s1"], "sings(Mara)", "GOAL_BINDING"),
-            ],
-            1.0,
-        ),
-        ("garden/4", [("h_goal_true", ["h1"], "sings(Mara)", "GOAL_BINDING")], 0.1),
+        ("garden/4", [("s1", ["h1"], "sings(Mara)", ELIMINATION), BINDING], 1.0),
+        ("garden/4", [("h_goal_true", *BINDING[1:])], 0.1),
         ("animals/1", [("h_goal_uncertain", ["h1"], "nocturnal(Pip)", "GOAL_BINDING")], 0.1),  # it is entailed: refuted
     ],
 )
-def test_the_signal_of_a_verified_uncertain_is_a_setting(
-    problem: str, steps: list[tuple[str, list[str], str, str]], signal: float
-) -> None:
+def test_the_signal_of_a_verified_uncertain_is_a_setting(problem: str, steps: list[Step], signal: float) -> None:
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    fields = ("id", "dependencies", "conclusion", "rule")
-    answer = f"<summary>{json.dumps([dict(zip(fields, one, strict=True)) for one in steps])}</summary>"
+    answer = completion(*steps)
     report = Verifier(evaluation=False).verify(problems[problem], answer)
     text = tokens(answer)
     by_default = rollout_of(report, text, PAPER)

@@ -17,17 +17,13 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import ReferenceStep
-from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
-from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName
-from studies import reward_search
 from studies.reward_edits import FORMS, Draft, edits, step
 from studies.reward_search import (
     ANSWER,
     CLEVER,
     EITHER,
-    GROUP,
     HONEST,
     LEAP,
     READS,
@@ -223,27 +219,19 @@ def gainers(preset: PresetName) -> set[str]:
 
 
 def test_the_honest_rollouts_are_what_they_should_be() -> None:
+    """Of each kind: whether the answer is right, its standing, and the signals of its actions."""
     reports = {kind: verified(draft.completion) for kind, draft in HONEST.items()}
-    assert {kind: [action.signal for action in report.actions] for kind, report in reports.items()} == {
-        Kind.RIGHT: [1.0] * 4,
-        Kind.MISNAMED: [1.0, 0.3, 0.3, 0.3],
-        Kind.LUCKY: [1.0, 1.0, 0.1, 0.1],
-        Kind.WRONG: [1.0, 1.0, 0.1, 0.1],
-        Kind.SILENT: [1.0, 1.0],
-        Kind.CUT: [0.0],
+    found = {
+        kind: (bool(report.answer_correct), standing(report), [action.signal for action in report.actions])
+        for kind, report in reports.items()
     }
-    assert [kind for kind, report in reports.items() if report.answer_correct] == [
-        Kind.RIGHT,
-        Kind.MISNAMED,
-        Kind.LUCKY,
-    ]
-    assert {kind: standing(report) for kind, report in reports.items()} == {
-        Kind.RIGHT: 1.0,
-        Kind.MISNAMED: 0.3,
-        Kind.LUCKY: 0.1,
-        Kind.WRONG: 0.1,
-        Kind.SILENT: 0.1,
-        Kind.CUT: 0.0,
+    assert found == {
+        Kind.RIGHT: (True, 1.0, [1.0] * 4),
+        Kind.MISNAMED: (True, 0.3, [1.0, 0.3, 0.3, 0.3]),
+        Kind.LUCKY: (True, 0.1, [1.0, 1.0, 0.1, 0.1]),
+        Kind.WRONG: (False, 0.1, [1.0, 1.0, 0.1, 0.1]),
+        Kind.SILENT: (False, 0.1, [1.0, 1.0]),
+        Kind.CUT: (False, 0.0, [0.0]),
     }
 
 
@@ -264,13 +252,6 @@ def test_what_never_pays(name: str, preset: PresetName) -> None:
     assert attack.gain(preset) <= TOLERANCE
 
 
-def test_saying_a_thing_again_pays_less_than_saying_it_once() -> None:
-    """What pays is A ∧ B, which is new; everything that repeats it costs."""
-    gains = {attack.name: attack.gain("paper") for attack in ATTACKS}
-    assert gains["A ∧ B, (A ∧ B) ∧ A and B ∧ A of known A and B"] < gains["A ∧ B of known A and B"]
-    assert gains["¬∀ to ∃¬ and back, twice"] < gains["¬∀ to ∃¬ and back, once"]
-
-
 def test_no_attack_pays_under_hardened() -> None:
     assert gainers("hardened") == set()
     assert len(gainers("paper")) > 15
@@ -284,20 +265,6 @@ def test_no_attack_is_an_improvement() -> None:
 
 def test_the_table_of_the_document_is_true() -> None:
     assert table() in DOCUMENT.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("name", ["a true step beside the proof", "wrong, with an empty summary"])
-def test_what_a_rollout_earns_is_the_sum_over_its_tokens(name: str, preset: PresetName) -> None:
-    (attack,) = [attack for attack in ATTACKS if attack.name == name]
-    settings, place = SETTINGS[preset], reward_search.place_of(attack.kind)
-    completions = [HONEST[kind].completion for kind in GROUP]
-    completions[place] = attack.completion
-    texts = [TokenText(tuple([bytes([byte]) for byte in completion.encode()])) for completion in completions]
-    group = [rollout_of(verified(text.text), text, settings) for text in texts]
-    batch = credit_batch(METHODS["proof_r1"], [group], first_batch(settings), settings)
-    whole = earned(attack.completion, attack.kind, settings, first_batch(settings))
-    assert sum(batch.groups[0][place].advantages) == pytest.approx(whole)
 
 
 if __name__ == "__main__":

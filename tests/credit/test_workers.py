@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,6 @@ pytestmark = pytest.mark.usefixtures("closed")
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAINING = Settings(evaluation=False)
-
-
-def children() -> set[int]:
-    """Processes of ours."""
-    return {int(word) for file in Path("/proc/self/task").glob("*/children") for word in file.read_text().split()}
 
 
 def test_reports_are_those_of_a_verifier(problems: list[Problem]) -> None:
@@ -38,25 +31,6 @@ def test_reports_are_those_of_a_verifier(problems: list[Problem]) -> None:
             assert checked.seconds > 0.0
             expected = verifier.verify(known[completion.problem_id], completion.completion, sample=completion.sample)
             assert checked.report == expected
-
-
-def test_processes_end_with_the_workers(problems: list[Problem]) -> None:
-    before = children()
-    with Workers(TRAINING) as workers:
-        workers.verify(problems[0], "").result()
-        assert children() > before
-    assert children() == before
-
-
-def test_a_process_that_is_killed_costs_nothing(problems: list[Problem]) -> None:
-    before = children()
-    with Workers(TRAINING) as workers:
-        first = workers.verify(problems[0], "one").result()
-        (pid,) = children() - before
-        os.kill(pid, signal.SIGKILL)
-        again = workers.verify(problems[0], "one").result()
-        assert again.failure is None
-        assert again.report == first.report
 
 
 def test_a_completion_that_takes_too_long_is_given_up(problems: list[Problem]) -> None:

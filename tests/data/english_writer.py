@@ -1,49 +1,25 @@
-"""Formulas to sentences of templated English, if there are any: the inverse of ``data.english``, for its tests.
-
-In: a formula. Out: a sentence, which was read and means the formula, or an
-:class:`~proof_r1_formal.errors.EnglishError`.
-"""
+"""Formulas to sentences of templated English: the inverse of ``data.english``, for its tests."""
 
 from __future__ import annotations
 
-from proof_r1_formal.data.english import parse_english
 from proof_r1_formal.data.inflection import plain_form
-from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Term, Var
-from proof_r1_formal.text.equivalence import conjuncts, regroup
-from proof_r1_formal.text.show import show
+from proof_r1_formal.text.equivalence import conjuncts
 
 
 def write_english(formula: Formula, *, nouns: frozenset[str] = frozenset(), verbs: frozenset[str] = frozenset()) -> str:
-    """A sentence that :func:`parse_english` reads as the formula, up to bound names and the grouping of ∧.
+    """A sentence that should mean the formula, up to bound names and the grouping of ∧.
 
     Args:
         formula: literals of one or two arguments joined by ∧, or an implication between such, about constants and
             at most one variable, which ∀ binds (or ∃, around literals).
         nouns: predicates of one argument that are nouns: "a cat" where an adjective would be "red".
         verbs: predicates of one argument that are verbs: "barks".
-
-    Raises:
-        EnglishError: no sentence says that.
-
-    >>> write_english(parse_english("Red, cold things are round."))
-    'If something is red and cold then it is round.'
-    >>> write_english(parse_english("Jompuses are not shy."), nouns=frozenset({"jompus"}))
-    'Every jompus is not shy.'
     """
-    text = _Writer(nouns, verbs).sentence(formula)
-    try:
-        said = parse_english(text)
-    except ParseError as error:
-        raise EnglishError(show(formula), f"{text!r} would not be read: {error.summary}") from None
-    if regroup(said) is not regroup(formula):
-        raise EnglishError(show(formula), f"{text!r} would be read as {show(said)}")
-    return text
+    return _Writer(nouns, verbs).sentence(formula)
 
 
 class _Writer:
-    """Writes any formula as a sentence; parsing the sentence shows whether that was possible."""
-
     def __init__(self, nouns: frozenset[str], verbs: frozenset[str]) -> None:
         self._nouns = nouns
         self._verbs = verbs
@@ -73,8 +49,7 @@ class _Writer:
         before: Term | None = None  # of which something was said with "is", so that "and cold" can follow
         for literal in conjuncts(formula):
             said = literal.body if isinstance(literal, Not) else literal
-            if not isinstance(said, Atom) or len(said.arguments) not in (1, 2):
-                raise EnglishError(show(formula), f"{show(literal)} is not a literal of one or two arguments")
+            assert isinstance(said, Atom)
             subject, state = said.arguments[0], self._state(said)
             negated = isinstance(literal, Not)
             if state is not None and before is subject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Callable
 
@@ -12,11 +11,9 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.english import MAX_SENTENCE, parse_english, sentences
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
-from proof_r1_formal.errors import EnglishError, ParseError
+from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
 from proof_r1_formal.kernel.transform import alpha_equivalent
-from proof_r1_formal.testing import strategies
-from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from tests.data.english_writer import write_english
@@ -71,20 +68,6 @@ def fragment(draw: st.DrawFn) -> Formula:
 def test_what_is_written_reads_back_equal(formula: Formula) -> None:
     text = write_english(formula, nouns=NOUNS, verbs=VERBS)
     assert alpha_equivalent(parse_english(text), formula), text
-
-
-@given(strategies.signatures().flatmap(lambda s: strategies.formulas(s)), st.sets(st.text(max_size=3)))
-@example(parse_formula("P(a) ∧ (Q(a) ∧ R(a))"), set())
-@example(parse_formula("likes(Bob, it)"), set())
-@example(parse_formula("∀x ∀y (likes(x, y) → red(x))"), set())
-def test_any_formula_is_written_right_or_refused(formula: Formula, nouns: set[str]) -> None:
-    try:
-        text = write_english(formula, nouns=frozenset(nouns))
-    except EnglishError as error:
-        assert error.problem
-        assert str(pickle.loads(pickle.dumps(error))) == str(error)
-    else:
-        assert regroup(parse_english(text)) is regroup(formula)
 
 
 _WORDS = (
@@ -162,21 +145,15 @@ def test_a_verb_has_a_plain_form(word: str) -> None:
     ("sentence", "formula"),
     [
         # ProofWriter
-        ("Bob is cold.", "cold(Bob)"),
-        ("The bald eagle is not kind.", "¬kind(the_bald_eagle)"),
         ("The lion does not like the bald eagle.", "¬likes(the_lion, the_bald_eagle)"),
-        ("All quiet things are rough.", "∀x (quiet(x) → rough(x))"),
         ("Red, cold things are round.", "∀x (red(x) ∧ cold(x) → round(x))"),
         ("All young, blue people are not green.", "∀x (young(x) ∧ blue(x) → ¬green(x))"),
         ("If something is quiet and not red then it is not white.", "∀x (quiet(x) ∧ ¬red(x) → ¬white(x))"),
         ("If someone is kind then they chase the dog.", "∀x (kind(x) → chases(x, the_dog))"),
         ("If someone sees the cat and they are not green then they see the cow.",
          "∀x (sees(x, the_cat) ∧ ¬green(x) → sees(x, the_cow))"),
-        ("If something likes the cow then the cow likes the squirrel.",
-         "∀x (likes(x, the_cow) → likes(the_cow, the_squirrel))"),
         ("If Bob is kind and Bob is blue then Bob is not green.", "kind(Bob) ∧ blue(Bob) → ¬green(Bob)"),
         # RuleTaker
-        ("Arthur is a bird.", "bird(Arthur)"),
         ("If someone is a bird and not wounded then they can fly.", "∀x (bird(x) ∧ ¬wounded(x) → can_fly(x))"),
         ("If someone is an ostrich then they are abnormal and they cannot fly.",
          "∀x (ostrich(x) → abnormal(x) ∧ ¬can_fly(x))"),
@@ -188,9 +165,6 @@ def test_a_verb_has_a_plain_form(word: str) -> None:
          "complete(the_circuit) → runs_through(the_current, the_light_bulb)"),
         ("The cat is in the house.", "is_in(the_cat, the_house)"),
         # PrOntoQA
-        ("Jompuses are not shy.", "∀x (jompus(x) → ¬shy(x))"),
-        ("Jompuses are yumpuses.", "∀x (jompus(x) → yumpus(x))"),
-        ("Zumpuses are nervous.", "∀x (zumpus(x) → nervous(x))"),
         ("Each zumpus is not bitter.", "∀x (zumpus(x) → ¬bitter(x))"),
         ("Every impus is an animal.", "∀x (impus(x) → animal(x))"),
         ("A cat is a feline.", "∀x (cat(x) → feline(x))"),
@@ -199,21 +173,15 @@ def test_a_verb_has_a_plain_form(word: str) -> None:
         # PrOntoQA-OOD
         ("Everything that is a vumpus, a sterpus, and a numpus is a gorpus.",
          "∀x (vumpus(x) ∧ sterpus(x) ∧ numpus(x) → gorpus(x))"),
-        ("Everything that is a vumpus and a sterpus is not a gorpus.", "∀x (vumpus(x) ∧ sterpus(x) → ¬gorpus(x))"),
         ("Everything that is a vumpus or a sterpus or a numpus is a gorpus.",
          "∀x (vumpus(x) ∨ sterpus(x) ∨ numpus(x) → gorpus(x))"),
         ("Every impus is a yumpus, a tumpus, or a grimpus.", "∀x (impus(x) → yumpus(x) ∨ tumpus(x) ∨ grimpus(x))"),
         ("Wumpuses are yumpuses, dumpuses, and rompuses.", "∀x (wumpus(x) → yumpus(x) ∧ dumpus(x) ∧ rompus(x))"),
-        ("Wumpuses are yumpuses or dumpuses.", "∀x (wumpus(x) → yumpus(x) ∨ dumpus(x))"),
-        ("Rex is an impus or a tumpus.", "impus(Rex) ∨ tumpus(Rex)"),
         ("Rex is a yumpus, a wumpus, and a tumpus.", "yumpus(Rex) ∧ wumpus(Rex) ∧ tumpus(Rex)"),
         ("Rex is a red cat or a dog.", "red(Rex) ∧ cat(Rex) ∨ dog(Rex)"),
         ("If Rex is a cat or a dog then Rex is a pet.", "cat(Rex) ∨ dog(Rex) → pet(Rex)"),
         ("Nothing that is a vumpus or a sterpus is red.", "∀x (vumpus(x) ∨ sterpus(x) → ¬red(x))"),
         # beyond these, by the same words
-        ("Everyone is kind.", "∀x kind(x)"),
-        ("People are kind.", "∀x kind(x)"),
-        ("Nothing likes Bob.", "∀x ¬likes(x, Bob)"),
         ("Something is red and it barks.", "∃x (red(x) ∧ barks(x))"),
         ("If Bob is red then something likes the cat.", "red(Bob) → ∃x likes(x, the_cat)"),
         ("If Bob likes someone then they are happy.", "∀x (likes(Bob, x) → happy(x))"),
@@ -229,23 +197,6 @@ def test_sentences(sentence: str, formula: str) -> None:
     assert show(parse_english(sentence)) == show(parse_formula(formula))
 
 
-@pytest.mark.parametrize(
-    ("formula", "sentence"),
-    [
-        ("¬chases(the_lion, Bob)", "The lion does not chase Bob."),
-        ("∀y (wumpus(y) → ¬red(y) ∧ sees(y, Bob))", "Every wumpus is not red and it sees Bob."),
-        ("∀y (wumpus(y) → ¬red(y) ∧ sees(Bob, y))", "If something is a wumpus then it is not red and Bob sees it."),
-        ("∀y (red(y) ∧ ¬cold(y) ∧ barks(y) → animal(y))",
-         "If something is red and not cold and it barks then it is an animal."),
-        ("∀y can_run_through(y, the_house)", "Everything can run through the house."),
-        ("∃y (¬is_in(y, the_house) ∧ ¬can_fly(y))", "Something is not in the house and it cannot fly."),
-        ("red(Bob) → ∃y red(y)", "If Bob is red then something is red."),
-    ],
-)  # fmt: skip
-def test_formulas(formula: str, sentence: str) -> None:
-    assert write_english(parse_formula(formula), nouns=NOUNS, verbs=VERBS) == sentence
-
-
 # -- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -253,18 +204,12 @@ def test_formulas(formula: str, sentence: str) -> None:
     ("sentence", "column", "told"),
     [
         ("", 1, "empty"),
-        ("   ", 1, "empty"),
         ("Bob is red or cold.", 12, "unexpected 'or'"),
-        ("Cats are red or cold.", 14, "unexpected 'or'"),
-        ("Cats are dogs or cold.", 15, "unexpected 'or'"),
         ("Bob is not a cat or a dog.", 18, "unexpected 'or'"),
         ("Bob is a cat, red, or a dog.", 15, "two ways"),
         ("Bob is a cat or a dog and a pet.", 19, "two ways"),
         ("Bob is a pet and a cat or a dog.", 24, "unexpected 'or'"),
-        ("Every cat is a dog or a pet and is red.", 33, "two ways"),
         ("If something is a cat or a dog and it is red then it is a pet.", 28, "two ways"),
-        ("No cat is a dog or a pet.", 22, "two ways"),
-        ("Nothing is a dog, a cat, and a pet.", 32, "two ways"),
         ("Bob is a cat or Al is a dog.", 17, "unexpected 'Al'"),
         ("Everything that is not a cat is a dog.", 20, "unexpected 'not'"),
         ("Bob isn't red.", 8, 'unexpected "\'"'),
@@ -274,34 +219,20 @@ def test_formulas(formula: str, sentence: str) -> None:
         ("Bob is red. Al is red.", 13, "unexpected 'Al'"),
         ("If Bob is red.", 14, "expected 'then'"),
         ("It is red.", 1, "the referent of 'It' is unclear"),
-        ("If Bob is red then they are cold.", 20, "the referent of 'they'"),
         ("If something is red and something is cold then it is big.", 25, "a second thing"),
         ("Every cat likes something.", 17, "a second thing"),
         ("Every cat is red and Bob is cold.", 22, "needs a separate sentence"),
         ("No cat is red and cold.", 19, "two ways"),
         ("All red are cold.", 5, "'red' is not a plural"),
-        ("All cat are red.", 5, "'cat' is not a plural"),
         ("Each things is red.", 1, "number"),
-        ("Every cat are red.", 11, "does not agree with"),
         ("If someone is red then they is cold.", 29, "does not agree with"),
         ("Cats like Bob.", 6, "third-person"),
-        ("All cats likes Bob.", 10, "plain"),
         ("Bob does not likes Al.", 14, "plain"),
         ("Bob likes the cat and red.", 23, "a verb is missing"),
-        ("Bill can fly and swim.", 18, "a verb is missing"),
-        ("Bob likes Al and the dog.", 22, "a verb is missing"),
         ("The barks.", 5, "a verb is missing"),
         ("Every barks.", 1, "missing"),
         ("People who are red are cold.", 8, "unexpected 'who'"),
-        ("Some cats are red.", 1, "unexpected 'Some'"),
-        ("Only cats are red.", 1, "unexpected 'Only'"),
-        ("Most cats are red.", 1, "unexpected 'Most'"),
-        ("Two cats are red.", 1, "unexpected 'Two'"),
         ("Not Bob is red.", 1, "unexpected 'Not'"),
-        ("None is red.", 1, "unexpected 'None'"),
-        ("There is a red cat.", 1, "unexpected 'There'"),
-        ("Bob And Al is red.", 5, "unexpected 'And'"),
-        ("He is red.", 1, "unexpected 'He'"),
     ],
 )
 def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: int, told: str) -> None:
@@ -325,18 +256,6 @@ def test_a_word_without_a_form_is_refused_wherever_it_stands(word: str, spelled:
     for place in PLACES:
         with pytest.raises(ParseError):
             parse_english(place.format(spelled(word)))
-
-
-@pytest.mark.parametrize(
-    "formula",
-    [
-        *("P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))", "red(bob)"),
-        *('∀"x" (red(Bob) → cold(Bob))', "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
-    ],
-)
-def test_formulas_that_no_sentence_says(formula: str) -> None:
-    with pytest.raises(EnglishError):
-        write_english(parse_formula(formula))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
-"""The examples: their answers are what follows from their premises, and every completion is of a problem."""
+"""The examples: their answers are what follows from their premises."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed, Refuted
@@ -32,11 +31,3 @@ def test_the_answer_of_every_example_is_what_its_premises_say() -> None:
         expected = GOAL_TRUE if follows(goal) else GOAL_FALSE if follows(negation) else GOAL_UNCERTAIN
         assert problem.answer == expected, problem.id
         assert problem.notes == ()
-
-
-def test_every_example_completion_is_of_an_example_problem() -> None:
-    problems = read_problems(EXAMPLES / "problems.jsonl")
-    completions = list(read_completions(EXAMPLES / "completions.jsonl"))
-    assert all(isinstance(item, Completion) and item.problem_id in problems for item in completions)
-    keys = [(item.problem_id, item.sample) for item in completions if isinstance(item, Completion)]
-    assert len(set(keys)) == len(completions) == 13

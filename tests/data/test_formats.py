@@ -228,8 +228,6 @@ def test_prontoqa_out_of_distribution(tmp_path: Path) -> None:
     ("record", "told"),
     [
         ({**PROOFWRITER, "questions": {}}, "'question' must be a sentence; it is missing"),
-        ({**PROOFWRITER, "questions": {"Q1": 3}}, "'question' must be a sentence; it is missing"),
-        ({**PROOFWRITER, "questions": "Q1"}, "'question' must be a sentence; it is missing"),
         ({**PROOFWRITER, "id": None}, "'id' must be a whole number"),
         ({**RULETAKER, "questions": []}, "'question' must be a sentence; it is missing"),
         ({"example1": {"test_example": 3}}, "'question' must be"),
@@ -251,7 +249,6 @@ def test_a_record_without_a_question_is_rejected(tmp_path: Path, record: object,
     [
         (b"PAR1\x15\x04\xff", "not UTF-8"),
         (b"(set-logic UF)\n(assert p)", "not JSON"),
-        (b"Bob is red.\n", "not JSON: Expecting value (column 1)"),
         ("fof".encode("utf-16"), "not UTF-8"),
     ],
 )

@@ -31,14 +31,6 @@ def test_gzip_of_several_parts_is_read_as_it_was_written(
         assert file.read() == b"".join(parts)
 
 
-def test_a_large_file_is_read_line_by_line(tmp_path: Path) -> None:
-    lines = [f"{number} {'x' * (number % 97)}\n".encode() for number in range(50_000)]
-    path = tmp_path / "data.gz"
-    path.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
-    with open_to_read(path) as file:
-        assert list(file) == lines
-
-
 def test_compressed_files_hold_the_same_problems_and_completions(tmp_path: Path) -> None:
     problems, completions = tmp_path / "problems.jsonl.gz", tmp_path / "completions.jsonl.gz"
     problems.write_bytes(gzip.compress(PROBLEMS.read_bytes()))

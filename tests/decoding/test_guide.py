@@ -36,16 +36,12 @@ def followed(watch: Watch, text: str) -> list[Kept | TakenBack]:
 @pytest.mark.parametrize("problem", PROVED, ids=lambda problem: str(problem.id))
 def test_a_right_proof_stays_and_ends_with_its_answer(problem: Problem) -> None:
     text = completion(problem, problem.proofs[0])
-    for said, whole in (
-        (text, text),
-        (text.replace("<summary>", "<summary>\n```json\n"), text.replace("<summary>", "<summary>\n```json\n")),
-    ):
+    fenced = text.replace("<summary>", "<summary>\n```json\n")
+    for said, whole in ((text, text), (fenced, fenced.replace("]</summary>", "]\n```\n</summary>"))):
         *steps, last = followed(watch(problem), said)
         assert steps == [Kept(None)] * (len(problem.proofs[0]) - 1)
-        assert isinstance(last, Kept)
-        assert last.answer is not None
-        assert last.answer == whole.replace("]</summary>", "]\n```\n</summary>" if "```" in whole else "]</summary>")
-        assert VERIFIER.verify(problem, last.answer).rule_verified
+        assert last == Kept(whole)
+        assert VERIFIER.verify(problem, whole).rule_verified
 
 
 def test_a_step_that_fails_is_taken_back_with_its_reason() -> None:

@@ -57,19 +57,10 @@ def test_a_misnamed_step_is_told_what_it_is() -> None:
         actual=RULE,
         remedy=Remedy.ANOTHER_RULE,
     )
-    assert misnamed_record(report, one) == {
-        "problem_id": "test/1",
-        "sample": 0,
-        "action": 0,
-        "id": "s1",
-        "declared_rule": "BECAUSE",
-        "dependencies": ("h1", "h2", "h4"),
-        "conclusion": "slow(race)",
-        "reason": "UNKNOWN_RULE",
-        "alternatives": [{"rule": "IMPLICATION_ELIMINATION", "dependencies": ("h1", "h2")}],
-        "actual_rule": "IMPLICATION_ELIMINATION",
-        "remedy": "another rule",
-    }
+    of_action = {"id": "s1", "declared_rule": "BECAUSE", "dependencies": ("h1", "h2", "h4"), "conclusion": "slow(race)"}
+    alternatives = [{"rule": RULE, "dependencies": ("h1", "h2")}]
+    found = {"reason": "UNKNOWN_RULE", "alternatives": alternatives, "actual_rule": RULE, "remedy": "another rule"}
+    assert misnamed_record(report, one) == {"problem_id": "test/1", "sample": 0, "action": 0, **of_action, **found}
 
 
 def test_every_remedy() -> None:
@@ -120,11 +111,8 @@ def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
 def test_the_rule_with_most_dependencies_is_meant() -> None:
     problem = built("p(a) ∧ q(a)", "r(a) → p(a)", "r(a)", goal="p(a)")
     _, (one,) = diagnosed(action("s1", "p(a)", "h1", "h2", "h3", rule="DISJUNCTIVE_SYLLOGISM"), problem=problem)
-    assert set(one.alternatives) == {
-        Alternative("CONJUNCTION_ELIMINATION", ("h1",)),
-        Alternative(RULE, ("h2", "h3")),
-    }
-    assert one.actual == "IMPLICATION_ELIMINATION"
+    assert set(one.alternatives) == {Alternative("CONJUNCTION_ELIMINATION", ("h1",)), Alternative(RULE, ("h2", "h3"))}
+    assert one.actual == RULE
 
 
 @pytest.mark.slow
@@ -149,15 +137,13 @@ def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt,
 
 
 def test_the_first_error_is_the_first_failing_step() -> None:
+    right = action("s1", "slow(race)", "h1", "h2")
     cases = {
-        text(action("s1", "slow(race)", "h1", "h2"), action("s2", "wet(lawn", "h2")): (
-            1,
-            Code.UNPARSABLE_CONCLUSION,
-        ),
+        text(right, action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
         text(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
         text(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE")): (0, Code.UNKNOWN_RULE),
         text(*[action(name, "slow(race)", "h1", "h2") for name in ("s1", "s2")]): (1, Code.REPEATS_CONCLUSION),
-        text(action("s1", "slow(race)", "h1", "h2")): None,
+        text(right): None,
         "I do not know.": (0, Code.MALFORMED),
     }
     assert {of: first_error(VERIFIER.verify(PROBLEM, of)) for of in cases} == cases

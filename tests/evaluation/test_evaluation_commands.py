@@ -138,10 +138,7 @@ def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: 
 
 def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
-    kept = [
-        line for line in lines if (one := json.loads(line))["problem_id"] != "garden/1" or one.get("sample", 0) == 0
-    ]
-    (tmp_path / "c.jsonl").write_text("\n".join(kept), encoding="utf-8")
+    (tmp_path / "c.jsonl").write_text("\n".join([lines[0], *lines[2:]]), encoding="utf-8")  # garden/1 has one, not two
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
     assert result.returncode == 0, result.stderr

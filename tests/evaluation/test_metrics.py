@@ -343,13 +343,6 @@ def test_copying_every_sample_changes_no_average() -> None:
         assert twice.overall.scores[measure].value == pytest.approx(score.value)
 
 
-def test_bootstrap_intervals_hold_the_value_and_are_reproducible() -> None:
-    metrics = evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
-    assert metrics == evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
-    low, high = metrics.overall.scores[Measure.FVR].interval or (1.0, 0.0)
-    assert low <= metrics.overall.scores[Measure.FVR].value <= high
-
-
 def test_bootstrap_intervals_leave_out_the_tails() -> None:
     # One of 20 problems is right: the number of right ones in a draw is binomial(20, 1/20), whose 2.5 % and 97.5 %
     # quantiles are 0 and 3 (P(0) = 0.358; P(at most 2) = 0.925, P(at most 3) = 0.984); its extremes lie beyond.
@@ -371,24 +364,17 @@ def test_an_empty_resample_is_zero_for_rates_only() -> None:
     assert few.interval is None
 
 
-def test_any_name_of_a_difficulty_can_be_drawn_for_and_written() -> None:
-    name = "\ud800"
-    metrics = evaluate_metrics({"a": replace(problem("a"), difficulty=name)}, [report("a", 0, "v")], resamples=40)
-    assert metrics.difficulties[name].scores[Measure.FVR].interval == (1.0, 1.0)
-    assert [row["difficulty"] for row in json.loads(to_json(metrics_tables(metrics)))[0]["rows"]] == [name, "overall"]
-
-
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _hostile() -> Metrics:
-    names = ("a_b & 50% $x$ {y} #1 ~ ^ \\ |", "\x1b[31mred", "[bold]")
+def named(*names: str, resamples: int = 0) -> Metrics:
+    """The metrics of a problem of each of these difficulties."""
     problems = {name: replace(problem(name), difficulty=name) for name in names}
-    return evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+    return evaluate_metrics(problems, [report(name, 0, "vv") for name in names], resamples=resamples)
 
 
 def test_names_are_escaped_in_every_format() -> None:
-    for table in metrics_tables(_hostile()):
+    for table in metrics_tables(named("a_b & 50% $x$ {y} #1 ~ ^ \\ |", "\x1b[31mred", "[bold]")):
         latex, markdown = to_latex(table), to_markdown(table)
         assert "\x1b" not in latex + markdown
         assert "\N{REPLACEMENT CHARACTER}" not in latex
@@ -404,9 +390,9 @@ def test_names_are_escaped_in_every_format() -> None:
 
 
 def test_no_name_of_a_difficulty_hides_a_row_or_column() -> None:
-    names = ("", "(none)", "overall", "'overall'", "outcome", "difficulty", "easy")
-    problems = {name: replace(problem(name), difficulty=name) for name in names}
-    metrics = evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+    names = ("", "(none)", "overall", "'overall'", "outcome", "difficulty", "easy", "\ud800")
+    metrics = named(*names, resamples=40)
+    assert metrics.difficulties["\ud800"].scores[Measure.FVR].interval == (1.0, 1.0)
     tables = {table["title"]: table["rows"] for table in json.loads(to_json(metrics_tables(metrics)))}
     shown = [row["difficulty"] for row in tables["Scores"]]
     assert len(set(shown)) == len(names) + 1

@@ -7,14 +7,14 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proof_r1_formal import Problem, read_completions, read_problems, verify, verify_many
+from proof_r1_formal import Problem, read_completions, verify, verify_many
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.decoding.grammar import completion_grammar
@@ -23,32 +23,14 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.models.repair import complaint
+from tests.integrations.replies import EXAMPLES, PROBLEMS, answers, asked_in_turn, replying, scores_of
 from tests.patience import PATIENCE
-from tests.scripted import Act, Body, Script, serving
+from tests.scripted import serving
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-openrlhf")
 pytestmark = pytest.mark.integration
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 EPOCHS = 3
-
-
-def answers() -> dict[str, list[str]]:
-    """Three answers to each problem: the examples', then no proof; garden/1 has none at all."""
-    given: dict[str, list[str]] = {name: [] for name in PROBLEMS}
-    for one in read_completions(EXAMPLES / "completions.jsonl"):
-        assert isinstance(one, Completion)
-        given[one.problem_id].append(one.completion)
-    given["garden/1"] = []
-    return {name: [*texts, *["no proof"] * EPOCHS][:EPOCHS] for name, texts in given.items()}
-
-
-def asked_in_turn() -> Callable[[str], str]:
-    """From what the user asks to the next answer."""
-    left: dict[str, Iterator[str]] = {name: iter(texts) for name, texts in answers().items()}
-    names = {question(problem): name for name, problem in PROBLEMS.items()}
-    return lambda asked: next(left[names[asked]])
 
 
 def evaluated(
@@ -86,19 +68,13 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from inspect_ai import Epochs
 
     epochs = Epochs(EPOCHS, ["mean", "pass_at_3"])
-    return evaluated(tmp_path_factory.mktemp("logs"), asked_in_turn(), epochs=epochs)
+    return evaluated(tmp_path_factory.mktemp("logs"), asked_in_turn(EPOCHS), epochs=epochs)
 
 
 @pytest.fixture(scope="module")
-def scores() -> dict[Measure, Estimate]:
+def scores() -> Mapping[Measure, Estimate]:
     """What this package's own evaluation says of the same answers."""
-    texts = answers().items()
-    given = [
-        Completion(problem_id=name, sample=number, completion=text)
-        for name, all_of in texts
-        for number, text in enumerate(all_of)
-    ]
-    return evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, given)).overall.scores
+    return scores_of(EPOCHS)
 
 
 def values(log: Any, name: str, reducer: str | None) -> dict[str, float]:
@@ -106,7 +82,7 @@ def values(log: Any, name: str, reducer: str | None) -> dict[str, float]:
     return {key: metric.value for key, metric in found[-1].metrics.items()}
 
 
-def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: dict[Measure, Estimate]) -> None:
+def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: Mapping[Measure, Estimate]) -> None:
     found = values(log, "verifier", None)
     assert (found["FVR"], found["RVR"], found["Parsed"]) == (30 / 32, 26 / 31, 9 / 18)
     assert found == {"Uncertain right": 1 / 3} | {
@@ -119,11 +95,10 @@ def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: dict[Meas
     ("value", "measure"),
     [("right", Measure.AVG), ("verified", Measure.VERIFIED), ("rule_verified", Measure.RULE_VERIFIED)],
 )
-def test_means_are_shares_of_answers(log: Any, scores: dict[Measure, Estimate], value: str, measure: Measure) -> None:
+def test_means_are_shares_of_answers(
+    log: Any, scores: Mapping[Measure, Estimate], value: str, measure: Measure
+) -> None:
     assert values(log, value, "mean")["mean"] == pytest.approx(scores[measure].value)
-
-
-def test_pass_at_k_is_a_reducer_of_inspect(log: Any, scores: dict[Measure, Estimate]) -> None:
     assert values(log, "right", "pass_at_3")["mean"] == scores[Measure.PASS].value == 5 / 6
 
 
@@ -154,14 +129,6 @@ def test_a_score_explains_itself(
     assert score.metadata["report"]["sample"] == epoch - 1
 
 
-def test_failed_steps_are_named_with_their_reasons(log: Any) -> None:
-    for sample in log.samples:
-        score = sample.scores["verifier"]
-        for action in score.metadata["report"]["actions"]:
-            for finding in action.get("findings", []):
-                assert f"{finding['code']}: {finding['message']}" in score.explanation
-
-
 def test_a_sample_asks_with_the_package_s_messages(log: Any) -> None:
     asked = {sample.id: [{"role": one.role, "content": one.text} for one in sample.input] for sample in log.samples}
     assert asked == {name: messages(problem) for name, problem in PROBLEMS.items()}
@@ -175,7 +142,7 @@ def one_problem(folder: Path) -> tuple[Problem, Path, str]:
     problem = PROBLEMS["garden/2"]
     file = folder / "one.jsonl"
     file.write_text(to_json(problem) + "\n", encoding="utf-8")
-    return problem, file, answers()["garden/2"][0]
+    return problem, file, answers(EPOCHS)["garden/2"][0]
 
 
 def test_a_model_answers_again_while_a_check_fails(tmp_path: Path) -> None:
@@ -210,7 +177,7 @@ def test_a_request_has_the_grammar_of_its_problem(tmp_path: Path, constrain: str
 
 
 def test_the_completions_of_a_log_have_the_same_scores(
-    log: Any, scores: dict[Measure, Estimate], tmp_path: Path
+    log: Any, scores: Mapping[Measure, Estimate], tmp_path: Path
 ) -> None:
     """Written by the documented command, read by the package."""
     command = (sys.executable, "-m", "proof_r1_formal.integrations.inspect", log.location)
@@ -218,7 +185,7 @@ def test_the_completions_of_a_log_have_the_same_scores(
     (tmp_path / "completions.jsonl").write_bytes(done.stdout)
     found = [one for one in read_completions(tmp_path / "completions.jsonl") if isinstance(one, Completion)]
     assert {(one.problem_id, one.sample): one.completion for one in found} == {
-        (name, number): text for name, texts in answers().items() for number, text in enumerate(texts)
+        (name, number): text for name, texts in answers(EPOCHS).items() for number, text in enumerate(texts)
     }
     assert {one.cost.calls for one in found if one.cost} == {1}
     assert evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, found)).overall.scores == scores
@@ -306,26 +273,14 @@ def test_an_unknown_setting_is_refused(name: str, value: Any) -> None:
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
-MOCK = """
-from inspect_ai._cli.main import main
-from inspect_ai.model._providers.mockllm import MockLLM
-
-async def uncounted(*_):  # to count tokens, it would fetch a tokenizer
-    pass
-
-MockLLM._ensure_default_usage = uncounted
-main()
-"""
-
-
-def commanded(folder: Path, *options: str, program: tuple[str, ...] = ("-m", "inspect_ai"), **variables: str) -> Any:
+def commanded(folder: Path, *options: str, **variables: str) -> Any:
     """The log of the documented command, run in a process of its own."""
     from inspect_ai.log import list_eval_logs, read_eval_log
 
     (folder / "problems.jsonl").symlink_to(EXAMPLES / "problems.jsonl")
     task = ("eval", "proof_r1_formal/proof", "-T", "problems=problems.jsonl", "--display", "plain", "--log-dir", "logs")
     done = subprocess.run(
-        [sys.executable, *program, *task, *options],
+        [sys.executable, "-m", "inspect_ai", *task, *options],
         cwd=folder,
         env=os.environ | variables,
         capture_output=True,
@@ -341,29 +296,9 @@ def commanded(folder: Path, *options: str, program: tuple[str, ...] = ("-m", "in
     return log
 
 
-def test_the_command_finds_the_task(tmp_path: Path) -> None:
-    log = commanded(tmp_path, "--model", "mockllm/model", "--limit", "2", program=("-c", MOCK))
-    found = values(log, "verifier", None)
-    assert {name: found[name] for name in ("FVR", "RVR", "Parsed")} == {"FVR": 0, "RVR": 0, "Parsed": 0}
-    assert values(log, "right", "mean")["mean"] == 0
-
-
-def test_the_command_evaluates_a_server(tmp_path: Path, scores: dict[Measure, Estimate]) -> None:
-    answer = asked_in_turn()
-
-    def act(body: Body) -> Act:
-        message = {"role": "assistant", "content": answer(body["messages"][-1]["content"])}
-        return lambda handler: handler.whole(message, index=0, finish_reason="stop")
-
-    with serving(Script(act)) as url:
-        options = (
-            "--model",
-            "openai-api/local/scripted",
-            "--epochs",
-            f"{EPOCHS}",
-            "--epochs-reducer",
-            "mean,pass_at_3",
-        )
+def test_the_command_evaluates_a_server(tmp_path: Path, scores: Mapping[Measure, Estimate]) -> None:
+    options = ("--model", "openai-api/local/scripted", "--epochs", f"{EPOCHS}", "--epochs-reducer", "mean,pass_at_3")
+    with serving(replying(asked_in_turn(EPOCHS))) as url:
         log = commanded(tmp_path, *options, LOCAL_BASE_URL=url, LOCAL_API_KEY="none")
     assert values(log, "verifier", None)["RVR"] == scores[Measure.RVR].value
     assert values(log, "right", "pass_at_3")["mean"] == scores[Measure.PASS].value

@@ -7,69 +7,35 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from proof_r1_formal import read_completions, read_problems, verify_many
-from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
-from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations import lm_eval as folder
 from proof_r1_formal.models.prompts import contract, question, text_prompt
 from proof_r1_formal.rules.catalogue import catalogue
+from tests.integrations.replies import EXAMPLES, PROBLEMS, asked_in_turn, replying, scores_of
 from tests.patience import PATIENCE
-from tests.scripted import Act, Body, Script, serving
+from tests.scripted import serving
 
 pytest.importorskip("lm_eval", reason="lm-eval is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
 
 FOLDER = Path(folder.__path__[0])
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILE = EXAMPLES / "problems.jsonl"
-PROBLEMS = read_problems(FILE)
-NAMES = {question(problem): name for name, problem in PROBLEMS.items()}
 REPEATS = 4
-MEASURES = (
-    Measure.AVG,
-    Measure.PASS,
-    Measure.VERIFIED,
-    Measure.RULE_VERIFIED,
-    Measure.FVR,
-    Measure.RVR,
-    Measure.PARSED,
-)
-
-
-def answers(count: int) -> dict[str, list[str]]:
-    """The first answers to each problem: the examples', then no proof; garden/1 has none at all."""
-    given: dict[str, list[str]] = {name: [] for name in PROBLEMS}
-    for one in read_completions(EXAMPLES / "completions.jsonl"):
-        assert isinstance(one, Completion)
-        given[one.problem_id].append(one.completion)
-    given["garden/1"] = []
-    return {name: [*texts, *["no proof"] * count][:count] for name, texts in given.items()}
+MEASURES = [Measure[name] for name in ("AVG", "PASS", "VERIFIED", "RULE_VERIFIED", "FVR", "RVR", "PARSED")]
 
 
 def expected(count: int) -> dict[str, float]:
     """What this package's own evaluation says of these answers."""
-    given = [
-        Completion(problem_id=name, sample=number, completion=text)
-        for name, texts in answers(count).items()
-        for number, text in enumerate(texts)
-    ]
-    scores = evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, given)).overall.scores
-    return {measure.name.lower(): scores[measure].value for measure in MEASURES}
-
-
-def asked_in_turn(count: int) -> Callable[[str], str]:
-    """From a prompt to the next answer to its problem."""
-    left: dict[str, Iterator[str]] = {name: iter(texts) for name, texts in answers(count).items()}
-    return lambda prompt: next(left[next(name for asked, name in NAMES.items() if prompt.endswith(asked))])
+    found = scores_of(count)
+    return {measure.name.lower(): found[measure].value for measure in MEASURES}
 
 
 def evaluated(reply: Callable[[str], str], task: str = "proof_r1", *, include: Path = FOLDER, **metadata: Any) -> Any:
@@ -198,13 +164,7 @@ def test_a_setting_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None
 
 
 def test_the_command_evaluates_a_server(tmp_path: Path) -> None:
-    answer = asked_in_turn(1)
-
-    def act(body: Body) -> Act:
-        message = {"role": "assistant", "content": answer(body["messages"][-1]["content"])}
-        return lambda handler: handler.whole(message, index=0, finish_reason="stop")
-
-    script = Script(act)
+    script = replying(asked_in_turn(1))
     with serving(script) as url:
         command = ("--tasks", "proof_r1", "--include_path", str(FOLDER), "--metadata", f"problems={FILE}")
         server = ("--model", "local-chat-completions", "--model_args", f"model=it,base_url={url}/chat/completions")

@@ -60,17 +60,6 @@ def test_grpo_is_rewarded_by_the_verifier(known: list[Any], taught: Path, tokeni
         assert min(rewards) < 1.0
 
 
-def test_completions_are_texts_or_messages(known: list[Any]) -> None:
-    function = reward_function("sound")
-    records = [one.record for one in known]
-    texts = [one.right for one in known]
-    chats = [[{"role": "assistant", "content": text}] for text in texts]
-    assert function.__name__ == "proof_r1_sound"
-    assert function(prompts=[], completions=texts, problem=records) == [1.0, 1.0, 1.0]
-    assert function(prompts=[], completions=chats, problem=records, completion_ids=[]) == [1.0, 1.0, 1.0]
-    assert function(completions=texts[::-1], problem=records) == [0.3, 1.0, 0.3]
-
-
 def test_the_example_trains(tmp_path: Path) -> None:
     program = Path(__file__).resolve().parents[2] / "examples" / "train_trl.py"
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -103,11 +103,7 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
         ("warm-up", ["--max_prompt_tokens", "3"], "3 left out: the prompt is longer than 3 tokens"),
         ("warm-up", ["--problems", "problems.jsonl", "problems.jsonl"], "is in another file, too"),
         ("learn", ["--loss_type", "dapo"], "loss_type must be 'dr_grpo' and is 'dapo'"),
-        (
-            "learn",
-            ["--model_name_or_path", "MODEL", "--method", "gropo"],
-            "no method that learns from rollouts is named",
-        ),
+        ("learn", ["--model_name_or_path", "MODEL", "--method", "gropo"], "no method that learns from rollouts"),
         ("learn", ["--model_name_or_path", "MODEL", "--preset", "hard"], "no preset is named 'hard'"),
         ("learn", ["--model_name_or_path", "MODEL", "--rules", "all"], "'all'"),
         ("learn", [], "no tokenizer can be loaded"),

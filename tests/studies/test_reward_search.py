@@ -55,13 +55,6 @@ def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
     assert found(kind)["hardened"].attacks > 200
 
 
-def test_the_search_finds_attacks_on_paper_and_shared() -> None:
-    assert all(found(kind)["paper"].gain > 1.0 for kind in Kind)
-    assert found(Kind.RIGHT)["paper"].gain > 30
-    assert found(Kind.RIGHT)["shared"].edits == ("s3 as h_goal_true, no binding",)
-    assert found(Kind.WRONG)["shared"].gain > 3.0
-
-
 def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def gullible(report: TraceReport) -> float:
         return 1.0 if report.answer_correct else 0.1

@@ -28,13 +28,17 @@ def tiny(keys: int) -> Any:
     return LlamaForCausalLM(config).eval()
 
 
-@pytest.mark.parametrize("keys", [1, 2, 4])
-def test_padded_rows_give_the_same_tokens(keys: int) -> None:
-    model = tiny(keys)
+def padded() -> tuple[Tensor, Tensor]:
     ids = torch.randint(3, 50, (3, 7))
     mask = torch.ones_like(ids)
     mask[0, :4] = mask[1, :1] = 0
-    ids[mask == 0] = 0
+    return ids * mask, mask
+
+
+@pytest.mark.parametrize("keys", [1, 2, 4])
+def test_padded_rows_give_the_same_tokens(keys: int) -> None:
+    model = tiny(keys)
+    ids, mask = padded()
     asked = {"input_ids": ids, "attention_mask": mask, "max_new_tokens": 6, "do_sample": False, "pad_token_id": 0}
     asked |= {"output_logits": True, "return_dict_in_generate": True}
     expected = model.generate(**asked)
@@ -89,46 +93,33 @@ def test_positions_without_a_label_change_no_gradient(monkeypatch: pytest.Monkey
     assert rows == [3 * 8, 3 * 4 - 2]
 
 
-def padded() -> tuple[Tensor, Tensor]:
-    ids = torch.randint(3, 50, (3, 7))
-    mask = torch.ones_like(ids)
-    mask[0, :4] = mask[1, :1] = 0
-    return ids * mask, mask
-
-
 def sampler(model: Any, tokens: int, end: int) -> Sampler:
     model.set_attn_implementation(register())
     return Sampler(model, 3, tokens, end=end, padding=0)
 
 
+def assert_entropies_of_one_pass(source: Sampler, tolerance: float) -> None:
+    ids, mask = padded()
+    chosen, entropies = source.sample(ids, mask)
+    seen = torch.cat([mask, torch.ones_like(chosen)], 1)
+    places = (seen.cumsum(-1) - 1).clamp(min=0)
+    with torch.no_grad():
+        output = source.model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
+    expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
+    torch.testing.assert_close(entropies, expected, atol=tolerance, rtol=tolerance)
+
+
 def test_sampled_tokens_have_the_entropies_of_one_pass() -> None:
     """So cache, places and masks are right for every token; twice, as the second batch finds the first one's cache."""
-    model = tiny(2)
-    source = sampler(model, 20, end=-1)
+    source = sampler(tiny(2), 20, end=-1)
     for _ in range(2):
-        ids, mask = padded()
-        chosen, entropies = source.sample(ids, mask)
-        seen = torch.cat([mask, torch.ones_like(chosen)], 1)
-        places = (seen.cumsum(-1) - 1).clamp(min=0)
-        with torch.no_grad():
-            output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
-        expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1]).entropy()
-        torch.testing.assert_close(entropies, expected, atol=1e-5, rtol=1e-5)
+        assert_entropies_of_one_pass(source, 1e-5)
 
 
 def test_keys_and_values_may_have_two_types() -> None:
     """As under autocast, where places make keys of float32 and values stay in bfloat16."""
-    model = tiny(2)
-    source = sampler(model, 8, end=-1)
-    ids, mask = padded()
     with torch.autocast("cpu", torch.bfloat16):
-        chosen, entropies = source.sample(ids, mask)
-        seen = torch.cat([mask, torch.ones_like(chosen)], 1)
-        places = (seen.cumsum(-1) - 1).clamp(min=0)
-        with torch.no_grad():
-            output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
-    expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
-    torch.testing.assert_close(entropies, expected, atol=0.02, rtol=0.02)
+        assert_entropies_of_one_pass(sampler(tiny(2), 8, end=-1), 0.02)
 
 
 def test_tokens_are_drawn_as_often_as_the_model_says() -> None:

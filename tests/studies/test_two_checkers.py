@@ -10,7 +10,7 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.syntax import BOTTOM, TOP, App, Atom, Eq, Exists, ForAll, Formula, Implies, Not, Term, Var
+from proof_r1_formal.kernel.syntax import TOP, App, Atom, Eq, Exists, ForAll, Formula, Implies, Term, Var
 from proof_r1_formal.kernel.syntax import const as c
 from proof_r1_formal.kernel.term import (
     Absurd,
@@ -66,13 +66,6 @@ SWAP = Theorem(  # ∃x ∀y A(x,y) ⊢ ∀y ∃x A(x,y)
         ),
     ),
 )
-TWICE = Theorem(  # a theorem whose proof applies another one
-    "twice",
-    SWAP.premises,
-    SWAP.conclusion,
-    (Apply(SWAP, {"A": Lambda((X, Y), Atom("A", (X, Y)))}, (0,)),),
-)
-IS_R = Exists(X, ForAll(Y, r(X, Y)))
 SAME = Eq(c("a"), c("b"))
 GA = App("g", (c("a"),))
 LIKES = Lambda((X, Y), Atom("likes", (Y, X)))
@@ -82,7 +75,6 @@ PET = Var("x", "Pet")
 CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] = {
     "no lines": ((), "q ⊢ q", False),
     "a premise again": ((Repeat(0),), "q ⊢ q", True),
-    "the premises in order": ((Repeat(1),), "q; s ⊢ s", True),
     "a number below 0": ((Repeat(-1),), "q ⊢ q", False),
     "a number of no line": ((Repeat(1),), "q ⊢ q", False),
     "a line of an ended block": (
@@ -90,43 +82,20 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         "⊢ q → q",
         False,
     ),
-    "a block without lines": ((Suppose(f("q → q"), ()),), "⊢ q → q", False),
-    "supposing what is not an implication": ((Suppose(f("q ∧ q"), (Repeat(0),)),), "⊢ q ∧ q", False),
-    "what is shown is the contrary": ((Suppose(f("q → ¬q"), (Repeat(0),)),), "⊢ q → ¬q", False),
     "a contradiction shows anything": ((Contradiction(0, 1),), "q; ¬q ⊢ s", True),
-    "no contradiction": ((Contradiction(0, 1),), "q; ¬¬q ⊢ s", False),
     "reductio": ((Absurd(f("¬q"), (Contradiction(0, 1),)),), "q ⊢ q", True),
-    "reductio without a contradiction": ((Absurd(f("¬q"), (Repeat(0),)),), "q ⊢ q", False),
-    "one side is enough": ((Eliminate(0, "left"),), "q ∧ s ⊢ q", True),
     "the other side is needed": ((Eliminate(0, "left"),), "q ∨ s ⊢ q", False),
-    "with the other side": ((Eliminate(0, "left", 1),), "q ∨ s; ¬s ⊢ q", True),
-    "a premise that is not a side": ((Eliminate(0, "left", 1),), "q ∧ s; t ⊢ q", False),
-    "a premise that the whole excludes": ((Eliminate(0, "right", 1),), "q ∧ s; ¬q ⊢ s", False),
     "introduction": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; ¬s ⊢ q ⊕ s", True),
     "introduction of what is false": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; s ⊢ ¬(q ⊕ s)", True),
-    "introduction from the same side twice": ((Introduce(f("q ∧ q"), (0, 1)),), "q; ¬q ⊢ ¬(q ∧ q)", False),
-    "introduction of what is not binary": ((Introduce(f("¬(q ∧ s)"), (0, 1)),), "q; s ⊢ q ∧ s", False),
     "an instance": ((Instance(0, c("a")),), ((ALL_P,), p(c("a"))), True),
-    "an instance of what is false": ((Instance(0, c("a")),), ((Not(SOME_P),), Not(p(c("a")))), True),
     "an instance of ∃": ((Instance(0, c("a")),), ((SOME_P,), p(c("a"))), False),
     "domains are not empty": ((Instance(0, c("d")), Generalise(SOME_P, 1, c("d"))), ((ALL_P,), SOME_P), True),
     "an open term": ((Instance(0, X),), ((ALL_P,), p(c("a"))), False),
-    "a function that the claim has": ((Instance(0, GA),), ((ALL_P, p(GA)), p(GA)), True),
     "a function that it does not have": ((Instance(0, GA), Generalise(SOME_P, 1, GA)), ((ALL_P,), SOME_P), False),
     "a witness": ((Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))), ((SOME_P,), SOME_P), True),
-    "a witness of what is false": (
-        (Witness(0, c("w")), Generalise(ALL_P, 1, c("w"))),
-        ((Not(ALL_P),), Not(ALL_P)),
-        True,
-    ),
     "a witness of the claim": ((Witness(0, c("a")),), ((SOME_P,), p(c("a"))), False),
     "a witness that is known": (
         (Witness(0, c("w")), Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))),
-        ((SOME_P,), SOME_P),
-        False,
-    ),
-    "a witness named before": (
-        (Reflexivity(c("w")), Witness(0, c("w")), Generalise(SOME_P, 2, c("w"))),
         ((SOME_P,), SOME_P),
         False,
     ),
@@ -139,37 +108,11 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         ((SOME_P,), SOME_P),
         False,
     ),
-    "an ended block's constant as a term": (
-        (Arbitrary(ALL_P, c("w"), (Instance(0, c("w")),)), Instance(1, c("w")), Generalise(SOME_P, 2, c("w"))),
-        ((ALL_P,), SOME_P),
-        True,
-    ),
-    "∀∃ is not ∃∀": (
-        (
-            Witness(0, c("w")),
-            Arbitrary(ForAll(Y, r(c("w"), Y)), c("v"), (Instance(1, c("v")),)),
-            Generalise(IS_R, 2, c("w")),
-        ),
-        ((IS_R,), IS_R),
-        True,
-    ),
-    "a constant in the formula": (
-        (Arbitrary(ForAll(X, r(X, c("w"))), c("w"), (Repeat(0),)),),
-        ((ForAll(X, r(X, X)),), ForAll(X, r(X, X))),
-        False,
-    ),
     "truth": ((Truth(TOP),), "⊢ ⊤", True),
-    "falsehood": ((Truth(BOTTOM),), "⊢ ¬⊥", True),
-    "no truth of its own": ((Truth(f("q")),), "⊢ q", False),
     "reflexivity": ((Reflexivity(c("a")),), ((), Eq(c("a"), c("a"))), True),
     "Leibniz": (
         (Leibniz(Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),),
         ((), Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),
-        True,
-    ),
-    "Leibniz of the same": (
-        (Leibniz(Implies(SAME, Implies(ALL_P, ALL_P))),),
-        ((), Implies(SAME, Implies(ALL_P, ALL_P))),
         True,
     ),
     "Leibniz under a quantifier": (
@@ -188,9 +131,6 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
         True,
     ),
     "a theorem": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", True),
-    "a theorem by a theorem": ((Apply(TWICE, {"A": LIKES}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", True),
-    "a theorem the other way round": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∀y ∃x likes(y,x) ⊢ ∃x ∀y likes(y,x)", False),
-    "a theorem without its premise": ((Apply(SWAP, {"A": LIKES}, ()),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
     "a theorem with an open value": ((Apply(SWAP, {"A": OPEN}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
     "a theorem about a sort that the claim does not have": (
         (Apply(VACUOUS, {"A": Lambda((), f("q")), "x": Var("x", "Pet")}, (0,)), Repeat(0)),
