@@ -491,16 +491,6 @@ def test_a_foreign_lean_is_named_and_passed_over(lean: LeanKernel, tmp_path: Pat
     assert named.returncode == 2
 
 
-def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:
-    del lean
-    outs = {level: tmp_path / f"{level}.jsonl" for level in ("checked", "kernel")}
-    for level, out in outs.items():
-        assert run("verify", *INPUTS, "--out", str(out), "--evidence", level).returncode == 0
-    checked, by_kernel = (out.read_text(encoding="utf-8") for out in outs.values())
-    assert '"evidence":"kernel"' in by_kernel
-    assert by_kernel.replace('"evidence":"kernel"', '"evidence":"checked"') == checked
-
-
 def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.json"
     assert run("certify", *INPUTS, "--bundle", str(bundle)).returncode == 0
