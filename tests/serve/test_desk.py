@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import Verifier
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.serve.desk import certify, do, reward, verify
 from proof_r1_formal.serve.messages import RefusalError
 from tests.serve.asking import RECORD
-
-verified_in_training = Verifier(evaluation=False).verify
 
 
 def actions(count: int) -> str:
