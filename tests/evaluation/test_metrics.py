@@ -196,23 +196,6 @@ def test_which_lengths_are_compared() -> None:
     assert metrics.overall.scores[Measure.RGD].value == pytest.approx(math.log(2))
 
 
-@given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 3))
-def test_an_unparsed_output_is_no_distance(reference: int, steps: int, unparsed: int) -> None:
-    """It would be perfect against one step; the paper, and so the strict contract, counts it with length 0."""
-    known = {"a": problem("a", steps=reference)}
-    read = report("a", 0, "v" * (steps + 1))
-    lost = [report("a", n + 1, "p", right=False, parsed=False) for n in range(unparsed)]
-    metrics = evaluate_metrics(known, [read, *lost])
-    distance = abs(math.log(max(1, steps) / reference))
-    assert metrics.overall.scores[Measure.RGD].denominator == 1
-    assert metrics.overall.scores[Measure.RGD].value == pytest.approx(distance)
-    assert metrics.excluded[Exclusion.NOT_PARSED] == unparsed
-    assert not evaluate_metrics(known, lost).overall.scores[Measure.RGD].is_defined
-    strict = evaluate_metrics(known, [read, *lost], contract="strict")
-    assert strict.overall.scores[Measure.RGD].numerator == pytest.approx(distance + unparsed * math.log(reference))
-    assert (strict.overall.scores[Measure.RGD].denominator, strict.excluded[Exclusion.NOT_PARSED]) == (1 + unparsed, 0)
-
-
 def test_spread_of_pass_is_the_binomial_standard_error() -> None:
     right = {"a": True, "b": False, "c": True}
     metrics = evaluate_metrics(PROBLEMS, [report(name, 0, "v", right=answer) for name, answer in right.items()])
