@@ -312,14 +312,6 @@ def test_rules_lists_and_shows() -> None:
     assert run("rules", "because").returncode == 2
 
 
-def test_doctor_names_what_is_here() -> None:
-    result = run("doctor")
-    assert result.returncode == 0
-    assert "core interpreted" in result.stdout
-    assert "z3" in result.stdout
-    assert "cvc5" in result.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
