@@ -54,16 +54,6 @@ def test_every_command_shows_its_help_after_pip(extra: str, tmp_path: Path) -> N
     check_help(installed(tmp_path, *filter(None, [extra])))
 
 
-def test_an_environment_holds_what_its_extras_need_alone(tmp_path: Path) -> None:
-    code = "import importlib.util as u; print(*[m for m in ('lark', 'starlette', 'numpy') if u.find_spec(m)])"
-    found = {}
-    for extra in ("", "serve"):
-        folder = tmp_path / (extra or "alone")
-        folder.mkdir()
-        found[extra] = run(linked(folder, extra), "python", "-c", code).stdout.split()
-    assert found == {"": ["lark"], "serve": ["lark", "starlette"]}
-
-
 @pytest.mark.parametrize(
     ("command", "extra"), [(("serve",), "serve"), (("train", "--config", "training/configs/paper.yaml"), "train")]
 )

@@ -249,19 +249,6 @@ def test_the_order_of_rollouts_does_not_show(
     assert baselines.after(reports, settings) == baselines.after(shuffled, settings)
 
 
-@given(GROUPS, st.booleans(), BASELINES, SETTINGS)
-def test_a_group_that_agrees_earns_from_verification_only(
-    reports: list[TraceReport], right: bool, baselines: Baselines, settings: CreditSettings
-) -> None:
-    agreeing = [
-        structs.replace(report, answer_correct=right, answer="h_goal_true", verified=True) for report in reports
-    ]
-    eligible = [report for report in agreeing if is_eligible(report) and report.actions]
-    for earned in group_credit(eligible, all_mapped(eligible, settings.preset), baselines, settings):
-        assert all(term == 0.0 for term in earned.outcome)
-        assert earned.advantages == earned.verification
-
-
 @given(GROUPS, BASELINES)
 def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceReport], baselines: Baselines) -> None:
     """Equal standings earn equal sums whatever the actions are, and a higher standing never earns less."""

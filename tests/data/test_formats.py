@@ -242,20 +242,3 @@ def test_a_record_without_a_question_is_rejected(tmp_path: Path, record: object,
 
 
 # -- other files ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"PAR1\x15\x04\xff", "not UTF-8"),
-        (b"(set-logic UF)\n(assert p)", "not JSON"),
-        ("fof".encode("utf-16"), "not UTF-8"),
-    ],
-)
-def test_a_file_of_another_kind_names_those_supported(tmp_path: Path, content: bytes, told: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read_problems(write(tmp_path, content, "any"))
-    assert told in str(caught.value)
-    assert str(caught.value).endswith(
-        "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
-    )

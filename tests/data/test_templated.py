@@ -104,6 +104,7 @@ def test_prontoqa_knows_no_third_answer(tmp_path: Path) -> None:
     unknown = {**ONTOLOGY, "options": [*ONTOLOGY["options"], "C) Unknown"], "answer": "C"}
     (problem,) = read(tmp_path, unknown).values()
     assert (problem.answer, len(problem.options), problem.proofs) == (None, 2, ())
+    assert "which is the letter of no option (True, False" in problem.notes[0]
 
 
 @pytest.mark.parametrize(

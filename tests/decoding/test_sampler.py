@@ -134,21 +134,6 @@ def test_a_beam_keeps_within_its_budget(
         assert all(guide.accepts(step) for step in guide.session.state.steps)
 
 
-def test_without_chance_a_beam_writes_what_a_single_answer_is(decoder: Decoder) -> None:
-    """All branches are alike, so each step costs as many times the tokens as there are places, and one goes on."""
-    ended = 0
-    for case in KNOWN[:3]:
-        guides = [Refusing(VerifierSession(case, VERIFIER), tries=1) for _ in range(2)]
-        (single,) = decoder.sample([asked(case, 0, guide=guides[0], steps=3)], temperature=0.0)
-        (found,) = decoder.sample([asked(case, 0, guide=guides[1], budget=3000, steps=3, beam=3)], temperature=0.0)
-        if single.whole:
-            ended += 1
-            assert found.text == single.text
-            assert found.tokens == 3 * single.tokens
-            assert sorted(map(repr, found.trials)) == sorted(map(repr, 3 * single.trials))
-    assert ended
-
-
 @pytest.mark.parametrize("feedback", ["none", "finding"])
 def test_each_branch_sees_its_own_answer(feedback: Feedback, decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
     """The logits of each row are those of a pass, without a cache, through its prompt and what it shows."""

@@ -25,6 +25,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
+PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl")
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'> \ud83d \U0001d4ab"
@@ -54,17 +55,16 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def verified() -> list[tuple[Completion, TraceReport]]:
     """The examples, verified."""
-    verifier, problems = Verifier(), read_problems(ROOT / "examples" / "problems.jsonl")
+    verifier = Verifier()
     completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
-    return [(c, verifier.verify(problems[c.problem_id], c.completion, sample=c.sample)) for c in completions]
+    return [(c, verifier.verify(PROBLEMS[c.problem_id], c.completion, sample=c.sample)) for c in completions]
 
 
 @pytest.fixture(scope="module")
 def file(verified: list[tuple[Completion, TraceReport]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the examples."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    path.write_bytes(make_page(Verifier(), problems, [completion for completion, _ in verified]))
+    path.write_bytes(make_page(Verifier(), PROBLEMS, [completion for completion, _ in verified]))
     return path
 
 
@@ -332,7 +332,7 @@ def test_a_certificate_can_be_copied(opened: Opened) -> None:
 
 def opened_with(browser: Browser, folder: Path, completion: str) -> Opened:
     """The page of one completion, which is shown."""
-    problem = read_problems(ROOT / "examples" / "problems.jsonl")["garden/1"]
+    problem = PROBLEMS["garden/1"]
     path = folder / "report.html"
     completions = [Completion(problem_id=problem.id, completion=completion)]
     path.write_bytes(make_page(Verifier(), {problem.id: problem}, completions))
@@ -428,8 +428,7 @@ def test_a_phone_shows_everything_in_one_column(browser: Browser, file: Path) ->
 
 
 def test_text_of_a_model_does_nothing(browser: Browser, tmp_path: Path) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    given = problems["garden/1"]
+    given = PROBLEMS["garden/1"]
     problem = Problem(
         HOSTILE[:60], given.premises, given.options, given.answer, question=HOSTILE, difficulty=HOSTILE[:60]
     )
@@ -456,8 +455,7 @@ def test_only_the_rows_in_view_are_in_the_document(
         for n in range(80)
         for c, _ in verified
     ]
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    path.write_bytes(make_page(Verifier(), problems, many, certificates=3))
+    path.write_bytes(make_page(Verifier(), PROBLEMS, many, certificates=3))
     with Opened(browser, path) as window:
         assert 0 < window.page.locator(".rows a").count() < 40
         window.page.wait_for_function(  # scrolls again if the list was laid out only after the first time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from itertools import count, islice
@@ -13,14 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from proof_r1_formal.cli import main
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import FALSE, TRUE, Problem
-from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
-from proof_r1_formal.proof.batch import verify_many
-from proof_r1_formal.proof.report import encode
-from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.workers import ordered_map
-from studies.bench.cluster import workers_of
 from tests.workers import tasks
 
 if TYPE_CHECKING:
@@ -99,37 +91,6 @@ def test_a_private_cluster_listens_on_the_loopback_address_only(before: str) -> 
     loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
     assert done.stdout.split()
     assert set(done.stdout.split()) <= loopback
-
-
-# -- verification -----------------------------------------------------------------------------------------------------
-
-
-def test_reports_do_not_depend_on_dying_workers(cluster: Cluster, engine: str) -> None:
-    problems, completions = _corpus()
-    expected = [encode(report) for report in verify_many(problems, completions)]
-    reports = []
-    kills = [200, 10]
-    for number, report in enumerate(verify_many(problems, completions, workers=2, engine=engine)):
-        reports.append(encode(report))
-        # Where all have died, as on a machine without free memory, they are replaced when the next report is asked for.
-        if kills and number >= kills[-1] and (alive := workers_of(os.getpid())):
-            os.kill(alive[0], signal.SIGKILL)
-            kills.pop()
-    assert reports == expected
-    assert not kills
-
-
-def _corpus() -> tuple[dict[str, Problem], list[Completion]]:
-    """Problems, and completions of them: right ones, cut short, and not even text in Unicode."""
-    settings = GeneratorSettings(seed=3, steps=(3, 5), answers=(TRUE, FALSE))
-    problems = [generated.problem for generated in islice(generate_problems(settings), 40)]
-    texts = {problem.id: completion(problem, problem.proofs[0]) for problem in problems}
-    completions = [
-        Completion(problem_id=name, sample=sample, completion=text[: len(text) - 7 * sample] + "\ud800" * (sample % 2))
-        for name, text in texts.items()
-        for sample in range(20)
-    ]
-    return {problem.id: problem for problem in problems}, completions
 
 
 # -- the command line -------------------------------------------------------------------------------------------------
