@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Literal
 
@@ -21,16 +21,20 @@ from proof_r1_formal.assistants import lean_program
 from proof_r1_formal.assistants.kernel import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.theories import schema_theorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
-from proof_r1_formal.errors import ProofError, SolverError
+from proof_r1_formal.errors import ProofError, SignatureError, SolverError
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Not, atom
 from proof_r1_formal.kernel.term import Eliminate, Introduce, Line, Proof
+from proof_r1_formal.kernel.transform import rename
+from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import CONNECTIVES, nested, question
 
@@ -155,6 +159,46 @@ def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:
     refuted = [kernel.judge(question("⊢ ∃x p(x)"), Refuted(model)) for model in (empty, full)]
     assert [judgement is not None and judgement.accepted for judgement in refuted] == [True, False]
     assert kernel.judge(claim, Entailed()) is None
+
+
+def neighbours(schema: Schema) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
+    """What a schema is near to: a premise left out, converses, the negation, another pattern variable's place."""
+    premises = schema.premises
+    for index, premise in enumerate(premises):
+        rest = (*premises[:index], *premises[index + 1 :])
+        yield rest, schema.conclusion
+        yield (*rest, schema.conclusion), premise
+    yield premises, Not(schema.conclusion)
+    for one, other in combinations("ABCXY", 2):
+        changed = rename(schema.conclusion, {one: other, other: one}, {})
+        if changed is not schema.conclusion:
+            yield premises, changed
+
+
+def test_wrong_neighbours_of_schemata_are_rejected(lean: LeanKernel) -> None:
+    """They are wrong: the kernel accepts a countermodel. And the schema's theorem is no proof of them."""
+    engine = EmbeddedSolver()
+    wrong: list[LeanTheorem] = []
+    countermodels: list[LeanTheorem] = []
+    for schema in SCHEMATA:
+        found = 0
+        for premises, conclusion in neighbours(schema):
+            try:
+                answer = engine.decide(Query(premises, conclusion))
+                statement = schema_statement(premises, conclusion)
+            except SignatureError:
+                continue
+            if isinstance(answer, Refuted) and answer.model is not None:
+                theorem = refutation(premises, conclusion, answer.model)
+                if theorem is not None:
+                    found += 1
+                    bound = schema_theorem(schema).proof
+                    wrong.append(LeanTheorem(f": {statement}", bound))
+                    countermodels.append(theorem)
+        assert found >= 2, schema.name
+    assert len(wrong) >= 150
+    assert not any(judgement.accepted for judgement in lean.check(wrong))
+    assert all(judgement.accepted for judgement in lean.check(countermodels))
 
 
 # -- what is not ours -------------------------------------------------------------------------------------------------
