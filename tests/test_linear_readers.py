@@ -1,8 +1,7 @@
 """Readers of text from outside take time linear in the text: twice the text costs about twice the steps, at most.
 
 Steps are counted: the lines of Python that run, and what ``count`` and ``index`` of lists look at. Regular expressions
-run in C, which counts nothing. They are timed by the processor's clock, and fail if they take forty times what the
-slowest pattern takes.
+run in C, which counts nothing: they get texts so long that a pattern of quadratic time would not end.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
-from time import process_time
 from types import FrameType
 from typing import Any
 
@@ -162,29 +161,31 @@ WELL_FORMED = ("_BINDER_PART",)
 USES = (*METHODS, "findall", "finditer", "sub", "split")
 
 
-LONG = 40_000
-"""Characters of a text for regular expressions: a linear pattern needs milliseconds for it, a quadratic one seconds."""
-LIMIT = 0.2
-"""Seconds of the processor."""
+LONG = 400_000
+"""Characters of a text for regular expressions: a linear pattern needs milliseconds for it, a quadratic one minutes."""
 
 
-def seconds(pattern: str, flags: int, method: str, text: str) -> float:
-    """What it takes to match, or to search for the first match."""
-    run = getattr(re.compile(pattern, flags), method if method in METHODS else "search")
-    before = process_time()
-    run(text)
-    return process_time() - before
+def match(pattern: str, flags: int, method: str, text: str) -> None:
+    """Match, or search for the first match."""
+    getattr(re.compile(pattern, flags), method if method in METHODS else "search")(text)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("place", "pattern", "flags", "method"), sorted({*patterns()}))
 def test_regular_expressions_match_in_linear_time(place: str, pattern: str, flags: int, method: str) -> None:
-    starts = [*[("", token) for token in (*TOKENS, *FORMULA_TOKENS)], *product(PREFIXES, (" ", "\n", "a", "```", "."))]
-    for prefix, token in starts:
-        taken = seconds(pattern, flags, method, f"{prefix}{token * (LONG // len(token))}\0")
-        assert taken < LIMIT, f"{place}, {method} of {prefix!r} and {token!r} repeated: {taken:.1f} s"
+    """If not, the time limit names the pattern."""
+    for prefix, token in [*[("", token) for token in (*TOKENS, *FORMULA_TOKENS)], *product(PREFIXES, " \na.")]:
+        match(pattern, flags, method, f"{prefix}{token * (LONG // len(token))}\0")
 
 
-def test_a_pattern_that_takes_quadratic_time_is_seen() -> None:
+def test_a_pattern_that_takes_quadratic_time_does_not_end() -> None:
     """The pattern by which fences were found before: white space may be matched in two ways."""
     fence = r"\s*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*"
-    assert seconds(fence, re.DOTALL, "match", f"```\n{' ' * LONG}") > LIMIT
+    process = get_context("spawn").Process(target=match, args=(fence, re.DOTALL, "match", f"```\n{' ' * LONG}"))
+    process.start()
+    try:
+        process.join(5)
+        assert process.exitcode is None
+    finally:
+        process.kill()
+        process.join()
