@@ -96,10 +96,7 @@ FAULTS = {
         "kernel/test_checker.py::test_truth_tables",
     ),
     "what the table leaves open is true": Fault(
-        CHECKER,
-        "if not rows or (rows & false and rows & true):",
-        "if not rows:",
-        REJECTED,
+        CHECKER, "if not rows or (rows & false and rows & true):", "if not rows:", REJECTED
     ),
     "equals for equals anywhere": Fault(CHECKER, " if _differ_by(left, right, before, after):", ":", REJECTED),
     "the proofs of theorems are not read": Fault(
@@ -185,10 +182,7 @@ FAULTS = {
     ),
     # closure
     "later actions are depended on": Fault(
-        CLOSURE,
-        "range(terminal - 1, -1, -1)",
-        "range(len(actions) - 1, -1, -1)",
-        "proof/test_closure.py",
+        CLOSURE, "range(terminal - 1, -1, -1)", "range(len(actions) - 1, -1, -1)", "proof/test_closure.py"
     ),
     "the last of two ids is meant": Fault(
         CLOSURE, "reversed(list(enumerate(actions)))", "enumerate(actions)", "proof/test_closure.py"

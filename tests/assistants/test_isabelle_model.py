@@ -217,9 +217,7 @@ def claims(draw: st.DrawFn) -> tuple[tuple[Formula, ...], Formula, Structure]:
 
 @settings(max_examples=300)
 @given(claims())
-def test_the_theorem_holds_exactly_for_countermodels(
-    drawn: tuple[tuple[Formula, ...], Formula, Structure],
-) -> None:
+def test_the_theorem_holds_exactly_for_countermodels(drawn: tuple[tuple[Formula, ...], Formula, Structure]) -> None:
     premises, conclusion, structure = drawn
     theorem = refutation(premises, conclusion, structure)
     assume(theorem is not None)

@@ -416,13 +416,7 @@ def test_a_compiled_theory_that_was_changed_is_compiled_again(tmp_path: Path) ->
     ],
 )
 def test_a_theory_that_lean_does_not_accept_is_none(
-    lean: LeanKernel,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: str,
-    right: str,
-    wrong: str,
-    rejected: str,
+    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, right: str, wrong: str, rejected: str
 ) -> None:
     theory = tmp_path / "theories" / "lean"
     shutil.copytree(lean_program.theory_folder(), theory)

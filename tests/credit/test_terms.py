@@ -13,15 +13,7 @@ from msgspec import structs
 
 from proof_r1_formal import GOAL_BINDING, INVALID_RULE, TRAIN, StepReport, TraceReport
 from proof_r1_formal.credit.presets import PRESETS, Group, eligible_outcomes, standing
-from proof_r1_formal.credit.terms import (
-    Baselines,
-    Credit,
-    CreditSettings,
-    PresetName,
-    binds,
-    is_eligible,
-    used_closure,
-)
+from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, PresetName, binds, is_eligible, used_closure
 from tests.builders import STEP, TRACE
 
 PAPER = CreditSettings()

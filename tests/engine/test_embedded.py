@@ -46,8 +46,7 @@ RICH = Signature(
     (ENTITY, "Town"),
 )
 RELATIONAL = Signature(
-    {"p": (ENTITY,), "q": (ENTITY,), "s": (ENTITY, ENTITY)},
-    {name: FunctionType((), ENTITY) for name in "abc"},
+    {"p": (ENTITY,), "q": (ENTITY,), "s": (ENTITY, ENTITY)}, {name: FunctionType((), ENTITY) for name in "abc"}
 )
 
 

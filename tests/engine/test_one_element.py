@@ -40,13 +40,7 @@ def test_the_first_model_makes_literals_true() -> None:
     found = found_for(*parsed("P(a)", "¬Q(b)", "∀x (P(x) → R(x) ∨ S(x))", "∀x ∃y T(f(x), y)"))
     assert found == Structure(
         {"Entity": 1},
-        {
-            "P": frozenset({(0,)}),
-            "Q": frozenset(),
-            "R": frozenset({(0,)}),
-            "S": frozenset(),
-            "T": frozenset({(0, 0)}),
-        },
+        {"P": frozenset({(0,)}), "Q": frozenset(), "R": frozenset({(0,)}), "S": frozenset(), "T": frozenset({(0, 0)})},
         {"a": {(): 0}, "b": {(): 0}, "f": {(0,): 0}},
     )
 

@@ -48,8 +48,7 @@ def worlds(count: int) -> Iterator[Structure]:
 
 def world(assignment: Assignment, count: int) -> Structure:
     return Structure(
-        {ENTITY: 1},
-        {f"p{n}": frozenset({()} if assignment.get(atom(f"p{n}"), False) else ()) for n in range(count)},
+        {ENTITY: 1}, {f"p{n}": frozenset({()} if assignment.get(atom(f"p{n}"), False) else ()) for n in range(count)}
     )
 
 
@@ -121,11 +120,7 @@ TERMS = st.sampled_from([const(letter) for letter in LETTERS])
 @given(
     formulas=st.lists(
         st.tuples(
-            st.recursive(
-                st.builds(Eq, TERMS, TERMS) | TERMS.map(lambda term: atom("p", term)),
-                compound,
-                max_leaves=4,
-            ),
+            st.recursive(st.builds(Eq, TERMS, TERMS) | TERMS.map(lambda term: atom("p", term)), compound, max_leaves=4),
             st.booleans(),
         ),
         min_size=1,

@@ -119,10 +119,7 @@ def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("name", "command"),
-    [
-        ("01-scores.csv", ("evaluate", "--csv")),
-        ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out")),
-    ],
+    [("01-scores.csv", ("evaluate", "--csv")), ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out"))],
 )
 def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
     problems, completions = copy_examples(tmp_path)

@@ -146,10 +146,7 @@ def test_systems_are_tested_in_pairs_and_the_rest_is_named(results: dict[Key, As
         "system", "against", "answers", "pairs", "system only", "against only", "p", "p (Holm)",
     ]  # fmt: skip
     pair = ("small / all", "small / first")
-    assert answers.rows == (
-        (*pair, "right", 6, 0, 0, 1.0, 1.0),
-        (*pair, "right and rule-verified", 6, 0, 0, 1.0, 1.0),
-    )
+    assert answers.rows == ((*pair, "right", 6, 0, 0, 1.0, 1.0), (*pair, "right and rule-verified", 6, 0, 0, 1.0, 1.0))
     rates = table(results, "Paired rates: garden")
     assert [row[:4] for row in rates.rows] == [(*pair, "FVR", 6), (*pair, "RVR", 6)]
     (alone,) = table(results, "Outputs without a pair: garden").rows

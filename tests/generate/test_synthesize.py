@@ -153,10 +153,7 @@ def test_the_proof_of_a_small_problem() -> None:
         ("P(a) ∨ Q(a) ∨ R(a); ¬Q(a); ¬P(a) ⊢ R(a)", "DISJUNCTIVE_SYLLOGISM"),
         ("Q(a); ¬P(a) ⊢ P(a) ∨ Q(a)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION"),
         ("¬Q(a); ¬P(a) ⊢ ¬(P(a) ∨ Q(a))", "CONJUNCTION_INTRODUCTION"),
-        (
-            "P(a); R(a); ¬Q(a) ⊢ P(a) ∧ (Q(a) ∨ R(a))",
-            "EXCLUSIVE_DISJUNCTION_INTRODUCTION CONJUNCTION_INTRODUCTION",
-        ),
+        ("P(a); R(a); ¬Q(a) ⊢ P(a) ∧ (Q(a) ∨ R(a))", "EXCLUSIVE_DISJUNCTION_INTRODUCTION CONJUNCTION_INTRODUCTION"),
         ("∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)) ⊢ ∀x (P(x) → R(x))", "UNIVERSAL_IMPLICATION_CHAINING"),
         ("∀x (P(x) → Q(x)); ∀x (P(x) → R(x)) ⊢ ∀x (P(x) → Q(x) ∧ R(x))", "UNIVERSAL_PROPOSITIONAL_INFERENCE"),
         ("∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)", "EXISTENTIAL_IMPLICATION_ELIMINATION"),

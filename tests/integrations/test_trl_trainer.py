@@ -119,13 +119,7 @@ def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], 
     now = scored(made.model, whole, seen, length)[0]
     reference = now.detach() if output.get("ref_per_token_logps") is None else output["ref_per_token_logps"]
     ours = policy_loss(
-        now,
-        old,
-        reference,
-        advantages,
-        output["completion_mask"].bool(),
-        divisor=credit.divisor,
-        kl_weight=kl_weight,
+        now, old, reference, advantages, output["completion_mask"].bool(), divisor=credit.divisor, kl_weight=kl_weight
     )
     ours.backward()
     expected = torch.cat([one.grad.flatten() for one in made.model.parameters()])

@@ -58,21 +58,7 @@ from proof_r1_formal.kernel.term import (
 from proof_r1_formal.testing.strategies import queries, structures
 from tests.builders import question
 from tests.finite import small_structures
-from tests.kernel.claims import (
-    EX_FALSO,
-    FREE,
-    P_OF_A,
-    SPECIALISE,
-    VACUOUS,
-    A,
-    B,
-    C,
-    X,
-    Y,
-    claim,
-    f,
-    fa,
-)
+from tests.kernel.claims import EX_FALSO, FREE, P_OF_A, SPECIALISE, VACUOUS, A, B, C, X, Y, claim, f, fa
 
 MODUS_PONENS = Theorem("modus ponens", (f("A → B"), f("A")), f("B"), (Eliminate(0, "right", 1),))
 WRONG = Theorem("affirming the consequent", (f("A → B"), f("B")), f("A"), (Eliminate(0, "left", 1),))

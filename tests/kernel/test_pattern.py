@@ -45,11 +45,7 @@ def relation(first: Term, second: Term) -> Formula:
         (ForAll(X, atom("A", X)), {"A": Lambda((Z,), relation(Z, X))}, ForAll(Y, relation(Y, X))),
         # a term that has that variable
         (ForAll(X, atom("A", X, const("t"))), {"A": R_XY, "t": X}, ForAll(Z, relation(Z, X))),
-        (
-            ForAll(X, atom("A", X, const("t"))),
-            {"A": R_XY, "t": App("f", (X,))},
-            ForAll(Z, relation(Z, App("f", (X,)))),
-        ),
+        (ForAll(X, atom("A", X, const("t"))), {"A": R_XY, "t": App("f", (X,))}, ForAll(Z, relation(Z, App("f", (X,))))),
         # two variables of the pattern that get one name
         (ForAll(X, Exists(Y, atom("A", X, Y))), {"A": R_XY, "x": Z, "y": Z}, ForAll(X, Exists(Y, relation(X, Y)))),
         (ForAll(X, Exists(Y, atom("A", X, Y))), {"A": R_XY, "x": Y}, ForAll(X, Exists(Y, relation(X, Y)))),

@@ -102,9 +102,7 @@ def why(problem: Problem) -> str:
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_labels_of_proofwriter_are_those_of_forward_chaining(
-    shared_data: Path,
-) -> None:
+def test_labels_of_proofwriter_are_those_of_forward_chaining(shared_data: Path) -> None:
     problems = read_problems(shared_data / "proofwriter" / "logiclm_dev.json")
     solver = EmbeddedSolver()
     reasons: Counter[str] = Counter()

@@ -43,8 +43,7 @@ from tests.builders import codes, verdicts
 from tests.finite import small_structures
 
 SMALL = Signature(
-    {"P": (ENTITY,), "Q": (ENTITY,), "S": ()},
-    {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY)},
+    {"P": (ENTITY,), "Q": (ENTITY,), "S": ()}, {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY)}
 )
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")

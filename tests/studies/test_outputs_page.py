@@ -11,10 +11,7 @@ from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN
 from studies.outputs import PAGE, Outcome, Output, Reader, counts, linc
 
 THEIRS = {
-    "tomisapet": {
-        "premises-FOL": ["∀x (Cat(x) → Pet(x))", "Cat(tom)", "Dog(rex)"],
-        "conclusion-FOL": "Pet(tom)",
-    },
+    "tomisapet": {"premises-FOL": ["∀x (Cat(x) → Pet(x))", "Cat(tom)", "Dog(rex)"], "conclusion-FOL": "Pet(tom)"},
     "rexisawolf": {"premises-FOL": ["Dog(rex)", "∃x Wolf(x)"], "conclusion-FOL": "Wolf(rex)"},
 }
 CAT, TOM, REX = "∀x (Cat(x) → Pet(x))", "Cat(tom)", "Dog(rex)"

@@ -77,11 +77,7 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
     "a premise again": ((Repeat(0),), "q ⊢ q", True),
     "a number below 0": ((Repeat(-1),), "q ⊢ q", False),
     "a number of no line": ((Repeat(1),), "q ⊢ q", False),
-    "a line of an ended block": (
-        (Suppose(f("q → q"), (Repeat(0),)), Repeat(1)),
-        "⊢ q → q",
-        False,
-    ),
+    "a line of an ended block": ((Suppose(f("q → q"), (Repeat(0),)), Repeat(1)), "⊢ q → q", False),
     "a contradiction shows anything": ((Contradiction(0, 1),), "q; ¬q ⊢ s", True),
     "reductio": ((Absurd(f("¬q"), (Contradiction(0, 1),)),), "q ⊢ q", True),
     "the other side is needed": ((Eliminate(0, "left"),), "q ∨ s ⊢ q", False),
