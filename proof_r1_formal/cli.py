@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.version import __version__
 
 COMMANDS: Final = {

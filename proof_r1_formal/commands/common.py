@@ -17,9 +17,9 @@ from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
 from proof_r1_formal.data.problem import Problem, ProblemSet, shown_id
 from proof_r1_formal.data.sources import open_to_read
-from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
+from proof_r1_formal.executors import PROCESSES, RAY
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
@@ -103,8 +103,8 @@ RayOption = Annotated[
 ]
 
 
-def engine(ray: str | None) -> str:
-    """The engine that ``--ray`` selects."""
+def executor(ray: str | None) -> str:
+    """The executor that ``--ray`` selects."""
     return PROCESSES if ray is None else f"{RAY}:{ray}"
 
 

@@ -104,7 +104,7 @@ def evaluate(
         common.fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
     left_out = common.LeftOut(strict)
-    assessor = _Assessor(settings, workers, common.engine(ray), bootstrap, eligibility, contract, left_out)
+    assessor = _Assessor(settings, workers, common.executor(ray), bootstrap, eligibility, contract, left_out)
     match problems, completions, study:
         case Path(), [_, *_], None:
             known = common.read_problem_file(problems, format, left_out, notation=notation)
@@ -175,7 +175,7 @@ class _Assessor:
 
     settings: Settings
     workers: int
-    engine: str
+    executor: str
     resamples: int
     eligibility: Eligibility
     contract: Contract
@@ -189,7 +189,7 @@ class _Assessor:
         if self.contract == "strict":
             completions = (structs.replace(one, completion=isolate_array(one.completion)) for one in completions)
         settings = replace(self.settings, rules=rules)
-        examined = examine_many(known, completions, settings=settings, workers=self.workers, engine=self.engine)
+        examined = examine_many(known, completions, settings=settings, workers=self.workers, executor=self.executor)
         found = assess(
             known,
             self._record(
@@ -249,7 +249,7 @@ def best(
             yield completion
 
     settings = Settings(solver=solver, rules=rules)
-    examined = examine_many(known, remember(), settings=settings, workers=workers, engine=common.engine(ray))
+    examined = examine_many(known, remember(), settings=settings, workers=workers, executor=common.executor(ray))
     doubts = Doubts()
     for one in common.with_progress(examined, "examining", common.count_lines(completions)):
         doubts.add(one.report)

@@ -141,7 +141,7 @@ def generate(
         if file.done:
             common.log(f"resuming after {common.count_of(file.done, 'problem')}")
         start, todo = last + 1, n - file.done
-        drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=common.engine(ray))
+        drawn = generate_problems(settings, start=start, seen=keys, workers=workers, executor=common.executor(ray))
         try:
             for generated in common.with_progress(islice(drawn, todo), "generating", todo):
                 last = generated.index

@@ -59,7 +59,7 @@ def verify(
         if workers == 1 and ray is None:
             reports = ((report, encode(report)) for report in verify_many(known, usable, settings=settings))
         else:
-            lines = verify_to_lines(known, usable, settings=settings, workers=workers, engine=common.engine(ray))
+            lines = verify_to_lines(known, usable, settings=settings, workers=workers, executor=common.executor(ray))
             reports = ((decode(line), line) for line in lines)
         for report, line in common.with_progress(reports, "verifying", common.count_lines(completions) - done):
             file.append_line(line)

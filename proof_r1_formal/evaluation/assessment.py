@@ -91,7 +91,7 @@ def examine_many(
     *,
     settings: Settings | None = None,
     workers: int = 1,
-    engine: str = PROCESSES,
+    executor: str = PROCESSES,
 ) -> Iterator[Examined]:
     """Examine completions, and yield one result for each, in the order of the input.
 
@@ -99,7 +99,7 @@ def examine_many(
         problems: by id; every completion is of one of them.
         completions: any iterable; it is read a bounded number of completions ahead of the results.
         settings: how to verify.
-        workers, engine: who does it, see :func:`proof_r1_formal.workers.ordered_map`.
+        workers, executor: who does it, see :func:`proof_r1_formal.workers.ordered_map`.
 
     Raises:
         ProofR1Error: a worker died, or see :meth:`Settings.verifier`.
@@ -108,7 +108,7 @@ def examine_many(
     settings.verifier()  # report a wrong setting here, not from a dying worker
     initializer, source = partial(_start_worker, settings, dict(problems)), iter(completions)
     chunks = iter(lambda: list(islice(source, CHUNK)), [])
-    return chain.from_iterable(ordered_map(_examine_chunk, chunks, workers, initializer=initializer, engine=engine))
+    return chain.from_iterable(ordered_map(_examine_chunk, chunks, workers, initializer=initializer, executor=executor))
 
 
 _worker: tuple[Verifier, Mapping[str, Problem]]

@@ -162,14 +162,14 @@ def generate_problems(
     start: int = 0,
     seen: Iterable[bytes] = (),
     workers: int = 1,
-    engine: str = PROCESSES,
+    executor: str = PROCESSES,
 ) -> Iterator[Generated]:
     """Certified problems, without end. No two are equal up to names and the order of premises.
 
     Args:
         start: the first index; to continue an earlier run, its last index plus 1.
         seen: keys of earlier problems.
-        workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
+        workers, executor: see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
         ExhaustedError: the settings allow no further problem, or the vocabulary is too small.
@@ -178,7 +178,7 @@ def generate_problems(
     known = set(seen)
     chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
     in_a_row = 0
-    for generated in chain.from_iterable(ordered_map(_draw_chunk, chunks, workers, engine=engine)):
+    for generated in chain.from_iterable(ordered_map(_draw_chunk, chunks, workers, executor=executor)):
         if generated.key in known:
             in_a_row += 1
             if in_a_row > MAX_DUPLICATES:

@@ -33,7 +33,7 @@ class Judgement(Protocol):
 
 
 class Kernel(Protocol):
-    """A second check of evidence, see :class:`~proof_r1_formal.assistants.kernel.KernelEvidence`."""
+    """A second check of evidence, see :class:`~proof_r1_formal.assistants.lean_evidence.KernelEvidence`."""
 
     def judge(self, query: Query, answer: Answer) -> Judgement | None:
         """The word of the kernel; None if it cannot be given this evidence."""

@@ -17,8 +17,8 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.solver import Limits
-from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.errors import ProofR1Error, SolverError, require_type
+from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
@@ -60,7 +60,7 @@ class Settings:
         """
         solver, kernel = get_solver(self.solver, self.limits), None
         if self.evidence == "kernel":
-            from proof_r1_formal.assistants.kernel import KernelEvidence
+            from proof_r1_formal.assistants.lean_evidence import KernelEvidence
             from proof_r1_formal.assistants.lean import LeanKernel
             from proof_r1_formal.assistants.lean_program import HINT
 
@@ -102,7 +102,7 @@ def verify_many(
     *,
     settings: Settings | None = None,
     workers: int = 1,
-    engine: str = PROCESSES,
+    executor: str = PROCESSES,
 ) -> Iterator[TraceReport]:
     """Check completions, and yield one report for each, in the order of the input.
 
@@ -111,7 +111,7 @@ def verify_many(
         completions: any iterable; it is read a bounded number of completions ahead of the reports.
         settings: of the verifiers; the workers open the files that it names.
         workers: number of workers; one worker without Ray is the calling process.
-        engine: ``processes``, ``ray`` or ``ray:ADDRESS``; see :mod:`proof_r1_formal.workers`. Ray replaces a worker
+        executor: ``processes``, ``ray`` or ``ray:ADDRESS``; see :mod:`proof_r1_formal.workers`. Ray replaces a worker
             that dies.
 
     Raises:
@@ -119,9 +119,9 @@ def verify_many(
             :func:`proof_r1_formal.workers.worker_pool` and :meth:`Settings.verifier`.
     """
     require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
-    if workers == 1 and engine == PROCESSES:
+    if workers == 1 and executor == PROCESSES:
         return (report for _, report in verified_by((settings or Settings()).verifier(), problems, completions))
-    return map(decode, verify_to_lines(problems, completions, settings=settings, workers=workers, engine=engine))
+    return map(decode, verify_to_lines(problems, completions, settings=settings, workers=workers, executor=executor))
 
 
 def verify_to_lines(
@@ -130,7 +130,7 @@ def verify_to_lines(
     *,
     settings: Settings | None = None,
     workers: int = 1,
-    engine: str = PROCESSES,
+    executor: str = PROCESSES,
 ) -> Iterator[bytes]:
     """The reports of :func:`verify_many` as lines of JSON, without newlines.
 
@@ -139,16 +139,16 @@ def verify_to_lines(
     Raises:
         ProofR1Error: see :func:`verify_many`.
     """
-    if workers == 1 and engine == PROCESSES:
+    if workers == 1 and executor == PROCESSES:
         return map(encode, verify_many(problems, completions, settings=settings))
     from proof_r1_formal.workers import ordered_map  # which needs asyncio, and one worker does without
 
     settings = settings or Settings()
     settings.verifier()  # here, too, so that a wrong setting is an error at once, and not of a dying worker
     initializer = partial(_start_worker, settings, dict(problems))
-    size = CHUNK if engine == PROCESSES else CLUSTER_CHUNK
+    size = CHUNK if executor == PROCESSES else CLUSTER_CHUNK
     chunks = map(pickle.dumps, _chunks(completions, size))  # here, as Ray's own pickling asks Python about each object
-    return chain.from_iterable(ordered_map(_verify_chunk, chunks, workers, initializer=initializer, engine=engine))
+    return chain.from_iterable(ordered_map(_verify_chunk, chunks, workers, initializer=initializer, executor=executor))
 
 
 def verified_by(

@@ -29,7 +29,7 @@ from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.text.show import show, show_term
 
 if TYPE_CHECKING:
-    from proof_r1_formal.assistants.kernel import KernelEvidence
+    from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 
 CHECK_STEPS = 400_000
 """Budget of the questions of one rule check."""

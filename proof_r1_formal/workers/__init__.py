@@ -5,7 +5,7 @@ fails raises its exception here. A task that takes too long, or during which wor
 (:class:`TaskTimeoutError`, :class:`WorkerDiedError`). Its worker is replaced, and other tasks are not affected. A
 worker beyond its memory limit is replaced between two tasks.
 
-The *engine* says where the workers are: ``processes`` are children of this process
+The *executor* says where the workers are: ``processes`` are children of this process
 (:mod:`~proof_r1_formal.workers.processes`); ``ray`` and ``ray:ADDRESS`` are actors of a Ray cluster
 (:mod:`~proof_r1_formal.workers.cluster`). Code under an event loop awaits ``asyncio.wrap_future`` of a future.
 """
@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TypeVar
 
-from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.executors import PROCESSES, RAY
 from proof_r1_formal.workers.pool import Pool, WorkerPool
 from proof_r1_formal.workers.processes import BACKEND
 from proof_r1_formal.workers.protocol import (
@@ -52,15 +52,15 @@ def ordered_map(
     workers: int,
     *,
     initializer: Initializer | None = None,
-    engine: str = PROCESSES,
+    executor: str = PROCESSES,
 ) -> Iterator[_Result]:
     """The results of a function in the order of the tasks, from a temporary pool; see :func:`worker_pool`.
 
     Raises:
-        ProofR1Error: see :func:`worker_pool` and :meth:`WorkerPool.map`; at once for a wrong count or engine.
+        ProofR1Error: see :func:`worker_pool` and :meth:`WorkerPool.map`; at once for a wrong count or executor.
     """
-    _check(workers, engine)
-    return _map(worker_pool(workers, initializer=initializer, engine=engine), function, tasks)
+    _check(workers, executor)
+    return _map(worker_pool(workers, initializer=initializer, executor=executor), function, tasks)
 
 
 def _map(
@@ -70,41 +70,41 @@ def _map(
         yield from pool.map(function, tasks)
 
 
-def _check(count: int, engine: str) -> None:
+def _check(count: int, executor: str) -> None:
     if count < 1:
         raise ProofR1Error(f"a pool of {count} workers was requested; at least 1 is needed")
-    if engine != PROCESSES and engine.partition(":")[0] != RAY:
-        raise ProofR1Error(f"unknown engine {engine!r}; the engines are {PROCESSES}, {RAY} and {RAY}:ADDRESS")
+    if executor != PROCESSES and executor.partition(":")[0] != RAY:
+        raise ProofR1Error(f"unknown executor {executor!r}; the executors are {PROCESSES}, {RAY} and {RAY}:ADDRESS")
 
 
 @contextmanager
 def worker_pool(
-    count: int, *, initializer: Initializer | None = None, engine: str = PROCESSES, limits: Limits | None = None
+    count: int, *, initializer: Initializer | None = None, executor: str = PROCESSES, limits: Limits | None = None
 ) -> Iterator[WorkerPool]:
     """A pool for a ``with`` statement. At its end, unfinished tasks are cancelled.
 
     Args:
         count: number of workers. One process without limits is this process, which runs a task when it is submitted.
         initializer: every worker calls it first.
-        engine: ``processes``, ``ray`` or ``ray:ADDRESS``.
+        executor: ``processes``, ``ray`` or ``ray:ADDRESS``.
         limits: of time and memory; none if None.
 
     Raises:
-        ProofR1Error: the count is below one, the engine is unknown, Ray is not installed or does not answer, or the
+        ProofR1Error: the count is below one, the executor is unknown, Ray is not installed or does not answer, or the
             initializer fails; NoWorkerError if no worker can be started.
     """
-    _check(count, engine)
-    if count == 1 and engine == PROCESSES and limits is None:
+    _check(count, executor)
+    if count == 1 and executor == PROCESSES and limits is None:
         if initializer is not None:
             initializer()
         yield WorkerPool()
         return
     with ExitStack() as stack:
         backend = BACKEND
-        if engine != PROCESSES:
+        if executor != PROCESSES:
             from proof_r1_formal.workers.cluster import cluster  # its library is optional
 
-            backend = stack.enter_context(cluster(count, engine.partition(":")[2] or None))
+            backend = stack.enter_context(cluster(count, executor.partition(":")[2] or None))
         pool = Pool(backend, count, limits or Limits(), initializer)
         stack.callback(pool.close)
         pool.start()

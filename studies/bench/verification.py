@@ -31,7 +31,7 @@ from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
-from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
+from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.assistants.kernel import entailment_theorem
+from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.checker import check as check_proof

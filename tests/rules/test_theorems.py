@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from proof_r1_formal.assistants.kernel import entailment_theorem
+from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError, ProofError

@@ -28,15 +28,15 @@ EXAMPLES = [f"--{name}={ROOT / 'examples' / name}.jsonl" for name in ("problems"
 
 
 @pytest.fixture
-def engine(cluster: Cluster) -> str:
+def executor(cluster: Cluster) -> str:
     return f"ray:{cluster.address}"
 
 
-def test_a_lost_node_is_done_without_until_there_is_another(cluster: Cluster, engine: str) -> None:
+def test_a_lost_node_is_done_without_until_there_is_another(cluster: Cluster, executor: str) -> None:
     node = cluster.add_node(num_cpus=1)
     seen: set[int] = set()
     lost = added = False
-    for expected, done in enumerate(islice(ordered_map(tasks.work, count(), 3, engine=engine), 40_000)):
+    for expected, done in enumerate(islice(ordered_map(tasks.work, count(), 3, executor=executor), 40_000)):
         assert done.number == expected
         seen.add(done.process)
         if not lost and len(seen) == 3:
@@ -68,7 +68,7 @@ def sockets(pid):
         return []
 
 
-for _ in ordered_map(tasks.work, range(1), 1, engine="ray:local"):
+for _ in ordered_map(tasks.work, range(1), 1, executor="ray:local"):
     family = [os.getpid(), *[pid for pid, _ in descendants(os.getpid())]]
     ours = {socket for pid in family for socket in sockets(pid)}
     for table in ("tcp", "tcp6"):

@@ -41,7 +41,7 @@ ENGINES = [PROCESSES, pytest.param("ray", marks=pytest.mark.slow)]
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> str:
+def executor(request: pytest.FixtureRequest) -> str:
     if request.param == PROCESSES:
         request.getfixturevalue("closed")  # Ray's own threads outlive a pool
         return PROCESSES
@@ -50,16 +50,16 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def local(closed: None) -> str:
-    """For what the scheduler and the worker do in the same way on every engine."""
+    """For what the scheduler and the worker do in the same way on every executor."""
     return PROCESSES
 
 
 @pytest.fixture
-def attempts(engine: str) -> int:
-    return processes.ATTEMPTS if engine == PROCESSES else cluster.ATTEMPTS
+def attempts(executor: str) -> int:
+    return processes.ATTEMPTS if executor == PROCESSES else cluster.ATTEMPTS
 
 
-def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
+def test_results_come_in_the_order_of_endless_tasks(executor: str) -> None:
     taken = []
 
     def numbers() -> Iterator[int]:
@@ -67,7 +67,7 @@ def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
             taken.append(number)
             yield number
 
-    with worker_pool(2, initializer=tasks.prepare, engine=engine) as pool:
+    with worker_pool(2, initializer=tasks.prepare, executor=executor) as pool:
         results = list(islice(pool.map(tasks.work, numbers()), 100))
         assert [done.number for done in results] == list(range(100))
         assert len(taken) <= 100 + AHEAD * 2
@@ -77,18 +77,18 @@ def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
         assert list(pool.map(tasks.work, [])) == []
 
 
-def test_all_workers_work(engine: str) -> None:
+def test_all_workers_work(executor: str) -> None:
     seen: set[int] = set()
-    with worker_pool(2, engine=engine) as pool:
+    with worker_pool(2, executor=executor) as pool:
         for done in pool.map(tasks.work, count()):
             seen.add(done.process)
             if len(seen) == 2:
                 return
 
 
-def test_a_killed_worker_costs_no_result_and_gives_none_twice(engine: str) -> None:
+def test_a_killed_worker_costs_no_result_and_gives_none_twice(executor: str) -> None:
     results = []
-    for done in ordered_map(tasks.work, range(400), 2, engine=engine, initializer=tasks.prepare):
+    for done in ordered_map(tasks.work, range(400), 2, executor=executor, initializer=tasks.prepare):
         if done.number in (20, 150, 300):  # far apart: no task is in flight at two of them
             os.kill(done.process, signal.SIGKILL)
         results.append(done)
@@ -113,8 +113,8 @@ def test_an_idle_worker_that_is_killed_is_replaced_before_there_is_a_task() -> N
         pool.submit(tasks.work, 1)
 
 
-def test_a_worker_killed_while_it_sends_much_costs_no_result(engine: str) -> None:
-    with worker_pool(2, engine=engine) as pool:
+def test_a_worker_killed_while_it_sends_much_costs_no_result(executor: str) -> None:
+    with worker_pool(2, executor=executor) as pool:
         for turn in range(3):
             victim = pool.submit(tasks.work, turn).result().process
             replies = [pool.submit(tasks.much, 3) for _ in range(10)]
@@ -125,8 +125,8 @@ def test_a_worker_killed_while_it_sends_much_costs_no_result(engine: str) -> Non
 # -- a broken task costs itself only ----------------------------------------------------------------------------------
 
 
-def test_a_task_that_raises(engine: str) -> None:
-    with worker_pool(2, engine=engine) as pool:
+def test_a_task_that_raises(executor: str) -> None:
+    with worker_pool(2, executor=executor) as pool:
         results = pool.map(tasks.refuse, range(20))
         assert [next(results) for _ in range(7)] == list(range(7))
         with pytest.raises(ProofR1Error, match=r"^not 7$"):
@@ -138,9 +138,9 @@ def test_a_task_that_raises(engine: str) -> None:
         assert pool.submit(tasks.refuse, 1).result() == 1
 
 
-def test_what_cannot_be_sent(engine: str) -> None:
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
-        if engine == PROCESSES:  # Ray sends functions by value
+def test_what_cannot_be_sent(executor: str) -> None:
+    with worker_pool(1, executor=executor, limits=Limits(PATIENCE)) as pool:
+        if executor == PROCESSES:  # Ray sends functions by value
             with pytest.raises(WorkerError, match="cannot be sent"):
                 pool.submit(tasks.refuse_to_be_sent, 1).result()
             with pytest.raises(Exception, match="pickle"):
@@ -148,9 +148,9 @@ def test_what_cannot_be_sent(engine: str) -> None:
         assert pool.submit(tasks.refuse, 1).result() == 1
 
 
-def test_a_task_that_ends_its_workers(engine: str, attempts: int) -> None:
+def test_a_task_that_ends_its_workers(executor: str, attempts: int) -> None:
     faults: list[Callable[[int], int]] = [tasks.die, tasks.leave]
-    with worker_pool(2, engine=engine) as pool:
+    with worker_pool(2, executor=executor) as pool:
         tried = [[pool.submit(fault, number) for number in range(10)] for fault in faults]
         for replies in tried:
             assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), 8, 9]
@@ -158,8 +158,8 @@ def test_a_task_that_ends_its_workers(engine: str, attempts: int) -> None:
                 replies[7].result()
 
 
-def test_a_task_that_hangs(engine: str) -> None:
-    with worker_pool(2, engine=engine, limits=Limits(2.0)) as pool:
+def test_a_task_that_hangs(executor: str) -> None:
+    with worker_pool(2, executor=executor, limits=Limits(2.0)) as pool:
         replies = [pool.submit(tasks.hang, number) for number in range(20)]
         assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), *range(8, 20)]
         with pytest.raises(TaskTimeoutError, match=r"^not done within 2 s$"):
@@ -170,19 +170,19 @@ def test_a_task_is_tried_again_after_each_death_of_its_own(local: str, tmp_path:
     deadly = processes.ATTEMPTS - 1
     deaths = [deadly, deadly, 0, deadly - 1, deadly]
     given = [(tmp_path / f"task-{number}", times) for number, times in enumerate(deaths)]
-    with worker_pool(1, engine=local, limits=Limits(PATIENCE)) as pool:
+    with worker_pool(1, executor=local, limits=Limits(PATIENCE)) as pool:
         assert list(pool.map(tasks.die_at_first, given)) == deaths
 
 
 def test_a_worker_that_leaks_is_replaced_between_tasks(local: str) -> None:
-    with worker_pool(1, engine=local, limits=Limits(PATIENCE, memory=160)) as pool:
+    with worker_pool(1, executor=local, limits=Limits(PATIENCE, memory=160)) as pool:
         processes = list(pool.map(tasks.leak, [40] * 12))
         assert 2 <= sum(before != after for before, after in pairwise(processes)) <= 4
         assert len(set(pool.map(tasks.leak, [0] * 12))) == 1
 
 
-def test_what_a_task_prints_and_reads_is_not_the_pools(engine: str) -> None:
-    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+def test_what_a_task_prints_and_reads_is_not_the_pools(executor: str) -> None:
+    with worker_pool(1, executor=executor, limits=Limits(PATIENCE)) as pool:
         assert list(pool.map(tasks.flood, range(20))) == list(range(20))
         assert pool.submit(tasks.read_input, 1).result() == ""
 
@@ -224,11 +224,11 @@ def test_every_idle_worker_ends_with_its_pool(local: str) -> None:
 # -- wrong use --------------------------------------------------------------------------------------------------------
 
 
-def test_workers_that_do_not_start(engine: str) -> None:
+def test_workers_that_do_not_start(executor: str) -> None:
     with pytest.raises(ProofR1Error, match=r"^nothing is prepared$"):
-        list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.refuse_to_start))
+        list(ordered_map(tasks.work, range(3), 2, executor=executor, initializer=tasks.refuse_to_start))
     with pytest.raises(NoWorkerError, match=r"^no worker can be started: .* died"):
-        list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.die_at_start))
+        list(ordered_map(tasks.work, range(3), 2, executor=executor, initializer=tasks.die_at_start))
 
 
 def test_where_no_worker_starts_any_more_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,14 +253,14 @@ def test_what_waits_when_a_pool_is_closed_is_cancelled() -> None:
 
 
 def test_wrong_arguments() -> None:
-    for engine in (PROCESSES, "ray"):
-        with pytest.raises(ProofR1Error, match="a pool of 0 workers"), worker_pool(0, engine=engine):
+    for executor in (PROCESSES, "ray"):
+        with pytest.raises(ProofR1Error, match="a pool of 0 workers"), worker_pool(0, executor=executor):
             pass
-    with pytest.raises(ProofR1Error, match="unknown engine 'raygun'"), worker_pool(1, engine="raygun"):
+    with pytest.raises(ProofR1Error, match="unknown executor 'raygun'"), worker_pool(1, executor="raygun"):
         pass
     with (
         pytest.raises(ProofR1Error, match=r"no Ray cluster at 127\.0\.0\.1:1: "),
-        worker_pool(1, engine="ray:127.0.0.1:1"),
+        worker_pool(1, executor="ray:127.0.0.1:1"),
     ):
         pass
 

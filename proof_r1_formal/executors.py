@@ -1,4 +1,4 @@
-"""The engines, by name: where work is done; and how rarely their processes collect garbage.
+"""The executors, by name: where work is done; and how rarely their processes collect garbage.
 
 :mod:`proof_r1_formal.workers` runs the work, and takes long to import.
 """
