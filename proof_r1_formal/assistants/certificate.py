@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.assistants import reflection
-from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanTheorem
+from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.lean_term import lean_term, own_name
 from proof_r1_formal.assistants.proof_writer import own_theorems

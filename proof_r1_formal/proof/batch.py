@@ -60,8 +60,8 @@ class Settings:
         """
         solver, kernel = get_solver(self.solver, self.limits), None
         if self.evidence == "kernel":
-            from proof_r1_formal.assistants.lean_evidence import KernelEvidence
             from proof_r1_formal.assistants.lean import LeanKernel
+            from proof_r1_formal.assistants.lean_evidence import KernelEvidence
             from proof_r1_formal.assistants.lean_program import HINT
 
             found = LeanKernel.find(self.lean)

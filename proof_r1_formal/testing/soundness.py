@@ -25,8 +25,8 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 
-from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine import get_solver

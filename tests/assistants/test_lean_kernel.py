@@ -18,8 +18,8 @@ import pytest
 
 from proof_r1_formal.assistants import lean as lean_module
 from proof_r1_formal.assistants import lean_program
-from proof_r1_formal.assistants.lean_evidence import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
+from proof_r1_formal.assistants.lean_evidence import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.theories import schema_theorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import CatalogueError, SolverError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted

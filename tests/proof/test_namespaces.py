@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from proof_r1_formal.assistants.lean_evidence import theorem_of
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import theorem_of
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed, is_countermodel

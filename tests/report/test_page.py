@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
+from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.checker import check as check_proof
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
