@@ -49,6 +49,15 @@ def test_a_step_on_a_solvers_word_is_not_verified() -> None:
     assert (finding.code, finding.dependencies) == (Code.UNSUPPORTED_STEP, ("h_goal_true",))
 
 
+def test_an_instance_without_a_proof_has_no_full_signal() -> None:
+    """The rule alone would match, but the step is entailed without evidence, so the rule gives no verdict."""
+    case = problem("P(a) → F(a)", "P(a)", goal="F(a)")
+    verifier = Verifier(Proofless("F"))
+    (step,) = verifier.verify(case, completion(("s1", ["h1", "h2"], "F(a)", "IMPLICATION_ELIMINATION"))).actions
+    assert (step.semantic, step.rule, step.signal, step.evidence) == (True, False, 0.3, "unsupported")
+    assert Code.RULE_UNDECIDED in {finding.code for finding in step.findings}
+
+
 def test_a_binding_on_a_solvers_word_binds_nothing() -> None:
     case = problem("P(a)", goal=f"P(a) ∧ ({VALID})")
     report = Verifier(Proofless("F")).verify(case, completion(("h_goal_true", ["h1"], "P(a)", GB)))
