@@ -110,8 +110,8 @@ def rollout_of(
 ) -> Rollout:
     """The rollout of a completion and of the report on its text, ``verified`` if it could be verified.
 
-    Some presets give a rollout a total, whatever its text is. If there is no action, or no action has a token, all
-    tokens carry the total: the end of the text is a token, too.
+    Some presets give a rollout a total, whatever its text is. All tokens carry it if no action has a token; the end of
+    the text is a token, too.
     """
     report = with_uncertain(report, settings)
     alignment = align(completion, [step.span for step in report.actions])

@@ -74,7 +74,7 @@ class AnswerHarness(Search[AnswerFindings]):
             drawn = generator.draw()
             try:
                 report = verifier.verify(drawn.problem, drawn.completion)
-            except ProofR1Error:  # the drawn formulas use a symbol in two ways, so that there is no problem
+            except ProofR1Error:  # a symbol of the drawn formulas has two uses: they make no problem
                 continue
             _judge(drawn, report, findings)
         return findings

@@ -1,4 +1,4 @@
-"""What all writers of formulas share: nesting is no limit, and a symbol that is used in two ways is refused."""
+"""What all writers of formulas share: they write formulas of any depth, and refuse a symbol that is used in two ways."""
 
 from __future__ import annotations
 
