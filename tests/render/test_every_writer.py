@@ -1,4 +1,4 @@
-"""What all writers of formulas share: they write formulas of any depth, and refuse a symbol that is used in two ways."""
+"""What all writers of formulas share: they write formulas of any depth, and refuse a symbol with two uses."""
 
 from __future__ import annotations
 
