@@ -6,8 +6,26 @@ In: formulas. Out: a representative of all that differ so, or whether two do. Al
 from __future__ import annotations
 
 from functools import reduce
+from typing import assert_never
 
-from proof_r1_formal.kernel.syntax import And, Binary, Binder, Exists, ForAll, Formula, Implies, Not, Or, Var, Xor, once
+from proof_r1_formal.kernel.syntax import (
+    And,
+    Atom,
+    Binary,
+    Binder,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Top,
+    Var,
+    Xor,
+    once,
+)
 from proof_r1_formal.kernel.transform import alpha_normal
 
 
@@ -98,5 +116,6 @@ def _order(formula: Formula) -> str:
             return f"{type(formula).__name__}({_order(left)},{_order(right)})"
         case Binder(variable, body):
             return f"{type(formula).__name__}({variable!r},{_order(body)})"
-        case _:
+        case Top() | Bottom() | Atom() | Eq():
             return repr(formula)
+    assert_never(formula)

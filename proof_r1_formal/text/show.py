@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import count
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
@@ -88,8 +88,10 @@ SYMBOLS: Final[Mapping[type[Formula], str]] = {
     Exists: "∃",
 }
 """The usual symbol of each kind of formula; an atom has none."""
-_ASCII_TEXTS: Final = ("true", "false", "=", "~", "&", "|", "xor", "->", "<->", "all ", "exists ")
-_ASCII: Final[Mapping[type[Formula], str]] = dict(zip(SYMBOLS, _ASCII_TEXTS, strict=True))
+_ASCII: Final[Mapping[type[Formula], str]] = {
+    Top: "true", Bottom: "false", Eq: "=", Not: "~", And: "&", Or: "|", Xor: "xor", Implies: "->", Iff: "<->",
+    ForAll: "all ", Exists: "exists ",
+}  # fmt: skip
 _INFIX: Final = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
 _PREFIX_WORDS: Final[dict[type, str]] = {
     **_ASCII, Not: "not", And: "and", Or: "or", ForAll: "forall", Exists: "exists",
@@ -173,7 +175,7 @@ def _argument(term: Term) -> str:
 
 
 def _prefix(formula: Formula) -> str:
-    word = _PREFIX_WORDS.get(type(formula), "")
+    word = "" if isinstance(formula, Atom) else _PREFIX_WORDS[type(formula)]
     match formula:
         case Atom(predicate, ()):
             return _name(predicate)
@@ -189,8 +191,9 @@ def _prefix(formula: Formula) -> str:
             name = _bound(formula)
             binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
             return f"({word} {binder} {_prefix(body)})"
-        case _:
+        case Top() | Bottom():
             return word
+    assert_never(formula)
 
 
 def _prefix_term(term: Term) -> str:
@@ -282,8 +285,9 @@ def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
             return _is_misread(left, scope) or _is_misread(right, scope)
         case Binder(variable, body):
             return _is_misread(body, {**scope, variable.name: variable})
-        case _:
+        case Top() | Bottom() | Atom() | Eq():
             return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
+    assert_never(formula)
 
 
 def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, frozenset[str]], str]) -> Formula:
@@ -296,5 +300,6 @@ def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, f
         case Binder(variable, _):
             renamed = Var(name(variable.name, taken), variable.sort)
             return type(formula)(renamed, rename_bound(instantiate(formula, renamed), taken | {renamed.name}, name))
-        case _:
+        case Top() | Bottom() | Atom() | Eq():
             return formula
+    assert_never(formula)
