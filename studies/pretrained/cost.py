@@ -21,7 +21,7 @@ import torch
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.integrations.datasets import problems_dataset
-from studies.pretrained.speed import GROUPED, register
+from studies.pretrained.speed import GROUPED, fast_bfloat16, register
 
 WAYS = ("shared", "each")
 PROBLEMS, SAMPLES, PROMPT, ANSWER = 4, 8, 640, 224
@@ -70,7 +70,7 @@ def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
             save_strategy="no",
             report_to="none",
             use_cpu=True,
-            bf16=False,
+            bf16=fast_bfloat16(),
             gradient_checkpointing=False,
             share_prompts=shared,
             disable_dropout=True,

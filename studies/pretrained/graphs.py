@@ -2,7 +2,8 @@
 
 In: prompts of a ``transformers`` model. Out: sampled tokens at temperature 1, and the entropy of each. The keys and
 values lie in a cache of a fixed size, so that the pass of a token can be recorded once and replayed. Parameters that
-are updated in place keep the record valid. Without a GPU the pass is made each time.
+are updated in place keep the record valid. Without a GPU the pass is made each time, for the answers that have not
+ended. A prompt that stands in several rows is passed once.
 """
 
 from __future__ import annotations
@@ -28,23 +29,36 @@ class _Cache:
         self._room = room
         self._slot = slot
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
+        self.owner = slot
+        """Of each row, the place of its prompt among those that are passed."""
+        self.used: int | None = None
+        """Length of the part that is attended to: with a record, always all."""
 
     def get_seq_length(self, *_: Any) -> int:
         return 0
 
     def update(self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        if layer not in self._kept:
-            shape = (*keys.shape[:2], self._room, keys.shape[3])
-            self._kept[layer] = keys.new_zeros(shape), values.new_zeros(shape)
-        kept = self._kept[layer]
+        given = keys.to(values.dtype), values  # under autocast, places make keys of float32
         tokens = keys.shape[2]
         if tokens > 1:  # the prompts, which see nothing but themselves
-            for place, given in zip(kept, (keys, values), strict=True):
-                place[:, :, :tokens] = given
+            if layer not in self._kept:
+                shape = (len(self.owner), keys.shape[1], self._room, keys.shape[3])
+                self._kept[layer] = values.new_zeros(shape), values.new_zeros(shape)
+            for place, one in zip(self._kept[layer], given, strict=True):
+                place[:, :, :tokens] = one[self.owner]
             return keys, values
-        for place, given in zip(kept, (keys, values), strict=True):
-            place.index_copy_(2, self._slot, given)
-        return kept
+        kept = self._kept[layer]
+        for place, one in zip(kept, given, strict=True):
+            place.index_copy_(2, self._slot, one)
+        return kept[0][:, :, : self.used], kept[1][:, :, : self.used]
+
+    def keep(self, rows: Tensor) -> None:
+        """Drop all other rows."""
+        self._kept = {layer: (keys[rows], values[rows]) for layer, (keys, values) in self._kept.items()}
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        self._kept.clear()
 
 
 class Sampler:
@@ -58,18 +72,21 @@ class Sampler:
     """
 
     def __init__(self, model: Any, rows: int, tokens: int, *, end: int, padding: int) -> None:
-        self.model, self.rows, self.end, self.padding = model, rows, end, padding
-        device = model.device
-        self._slot = torch.zeros(1, dtype=torch.long, device=device)
+        self.model, self.rows, self.tokens, self.end, self.padding = model, rows, tokens, end, padding
+        self._slot = torch.zeros(1, dtype=torch.long, device=model.device)
+        self._number = torch.zeros_like(self._slot)
         self._cache = _Cache(WIDTH + tokens, self._slot)
-        self._seen = torch.zeros(rows, 1, 1, WIDTH + tokens, dtype=torch.bool, device=device)
-        self._token = torch.zeros(rows, 1, dtype=torch.long, device=device)
+        self._graph: Any = None
+        self._make_room()
+
+    def _make_room(self) -> None:
+        device = self.model.device
+        self._seen = torch.zeros(self.rows, 1, 1, WIDTH + self.tokens, dtype=torch.bool, device=device)
+        self._token = torch.zeros(self.rows, 1, dtype=torch.long, device=device)
         self._place = torch.zeros_like(self._token)
         self._ended = torch.zeros_like(self._token, dtype=torch.bool)
-        self._number = torch.zeros_like(self._slot)
-        self._chosen = torch.zeros(rows, tokens, dtype=torch.long, device=device)
-        self._entropies = torch.zeros(rows, tokens, device=device)
-        self._graph: Any = None
+        self._chosen = torch.zeros(self.rows, self.tokens, dtype=torch.long, device=device)
+        self._entropies = torch.zeros(self.rows, self.tokens, device=device)
 
     @torch.no_grad()
     def sample(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,20 +103,33 @@ class Sampler:
             self._begin(ids, mask)
             self._record()
         self._begin(ids, mask)
-        for number in range(1, self._chosen.shape[1]):
-            if number % CHECK == 0 and bool(self._ended.all()):
-                break
+        left = torch.arange(self.rows, device=ids.device)
+        answers, entropies = torch.empty_like(self._chosen), torch.empty_like(self._entropies)
+        for number in range(1, self.tokens):
+            if number % CHECK == 0:
+                answers[left], entropies[left] = self._chosen, self._entropies
+                going = (~self._ended[:, 0]).nonzero()[:, 0]
+                if not len(going):
+                    return answers, entropies
+                if self._graph is None and len(going) < len(left):
+                    left = left[going]
+                    self._keep(going)
             if self._graph is None:
+                self._cache.used = ids.shape[1] + number
                 self._step()
             else:
                 self._graph.replay()
-        return self._chosen.clone(), self._entropies.clone()
+        answers[left], entropies[left] = self._chosen, self._entropies
+        return answers, entropies
 
     def _begin(self, ids: Tensor, mask: Tensor) -> None:
         """Pass the prompts, and choose the first tokens."""
         width = ids.shape[1]
         if not 1 < width <= WIDTH:
             raise ValueError(f"prompts have 2 to {WIDTH} tokens, and these {width}; for longer ones raise graphs.WIDTH")
+        if len(self._token) < self.rows:
+            self._make_room()
+            self._cache.clear()
         self._slot.fill_(width)
         self._seen.zero_()
         self._seen[..., :width] = mask[:, None, None].bool()
@@ -107,6 +137,8 @@ class Sampler:
         for one in (self._ended, self._number, self._entropies):
             one.zero_()
         self._chosen.fill_(self.padding)
+        distinct, self._cache.owner = torch.cat([ids, mask], 1).unique(dim=0, return_inverse=True)
+        ids, mask = distinct.split(width, 1)
         past = torch.ones(width, width, dtype=torch.bool, device=ids.device).tril()
         output = self.model(
             input_ids=ids,
@@ -116,7 +148,13 @@ class Sampler:
             use_cache=True,
             logits_to_keep=1,
         )
-        self._choose(output.logits[:, -1].float())
+        self._choose(output.logits[self._cache.owner, -1].float())
+
+    def _keep(self, rows: Tensor) -> None:
+        """Drop all other rows."""
+        self._cache.keep(rows)
+        self._seen, self._token, self._place = self._seen[rows], self._token[rows], self._place[rows]
+        self._ended, self._chosen, self._entropies = self._ended[rows], self._chosen[rows], self._entropies[rows]
 
     def _step(self) -> None:
         self._seen.index_fill_(3, self._slot, True)

@@ -28,7 +28,7 @@ import torch
 from proof_r1_formal import ProofR1Error, read_problems
 from proof_r1_formal.integrations.runs import alone
 from studies.pretrained.score import Drawn, Record, draw, score
-from studies.pretrained.speed import register, replay_tokens, score_labels_only
+from studies.pretrained.speed import fast_bfloat16, register, replay_tokens, score_labels_only
 
 HERE = Path(__file__).parent
 WARM_UPS: Mapping[int, int] = {1: 500, 2: 500, 3: 250, 4: 250, 5: 250}
@@ -212,13 +212,14 @@ def log_file(folder: Path, run: str) -> Path:
 
 
 def _machine(config: str) -> tuple[str, ...]:
-    """The settings that depend on the machine: on a GPU, training multiplies matrices in bfloat16."""
+    """The settings that depend on the machine: where bfloat16 is fast, training multiplies matrices in it."""
     shared = () if config == WARM_UP else ("--share_prompts", "true")
+    replay_tokens()
     if torch.cuda.is_available():
-        replay_tokens()
         return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true", *shared)
     score_labels_only()
-    return ("--use_cpu", "true", "--save_steps", "10", *shared)
+    saved = ("--save_steps", "10" if shared else "25")
+    return ("--use_cpu", "true", "--bf16", str(fast_bfloat16()).lower(), *saved, *shared)
 
 
 def write(path: Path, data: bytes) -> None:

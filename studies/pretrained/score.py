@@ -21,7 +21,7 @@ from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.graphs import Sampler
-from studies.pretrained.speed import register
+from studies.pretrained.speed import fast_bfloat16, register
 
 SAMPLES = 4
 """Answers to each problem."""
@@ -98,7 +98,8 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
     order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
     ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
     sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, **ends)
-    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False):
+    on_gpu = device == "cuda"  # where a cast that is kept for later would not be recorded
+    with torch.autocast(device, torch.bfloat16, enabled=on_gpu or fast_bfloat16(), cache_enabled=not on_gpu):
         while places := list(islice(order, AT_ONCE)):
             found = list(_sample(sampler, tokenizer, [prompts[place] for place in places]))
             drawn.update(zip(places, found, strict=True))

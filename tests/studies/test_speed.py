@@ -116,6 +116,25 @@ def test_sampled_tokens_have_the_entropies_of_one_pass() -> None:
         assert_entropies_of_one_pass(source, 1e-5)
 
 
+def test_rows_that_end_are_dropped_and_others_go_on() -> None:
+    """Prompts stand in several rows, which end at different times; also with the next batch."""
+    source = Sampler(tiny(2), 8, 60, end=7, padding=0)
+    source.model.set_attn_implementation(register())
+    ids, mask = (one[[0, 1, 0, 2, 1, 2, 2, 0]] for one in padded())
+    torch.manual_seed(3)
+    for _ in range(2):
+        chosen, entropies = source.sample(ids, mask)
+        lengths = (chosen != 0).sum(-1)
+        assert len(source._token) < 8 and len(set(lengths.tolist())) > 3
+        with torch.no_grad():
+            seen = torch.cat([mask, torch.ones_like(chosen)], 1)
+            places = (seen.cumsum(-1) - 1).clamp(min=0)
+            output = source.model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
+        expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
+        for found, one, length in zip(entropies, expected, lengths.tolist(), strict=True):
+            torch.testing.assert_close(found[:length], one[:length], atol=1e-5, rtol=1e-5)
+
+
 def test_keys_and_values_may_have_two_types() -> None:
     """As under autocast, where places make keys of float32 and values stay in bfloat16."""
     with torch.autocast("cpu", torch.bfloat16):
