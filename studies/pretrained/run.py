@@ -66,7 +66,7 @@ class Part:
 PARTS = (
     Part((1, 2), ("3e-5",), 30, 4, ("same", "longer"), ("words",)),
     Part((3,), ("3e-5", "1e-4"), 50, 8, ("held-out",), ("tuning", "longer", "words")),
-    Part((4, 5), ("3e-5",), 400, 8, ("held-out",), ("longer", "words")),
+    Part((4, 5), ("3e-5",), 40, 8, ("held-out",), ("longer", "words")),
 )
 """On a GPU, as far as its time allowed: more updates were planned for the first two, and the third has not been run."""
 ARMS: Mapping[str, Sequence[str]] = {
