@@ -68,7 +68,7 @@ PARTS = (
     Part((3,), ("3e-5", "1e-4"), 50, 8, ("held-out",), ("tuning", "longer", "words")),
     Part((4, 5), ("3e-5",), 40, 8, ("held-out",), ("longer", "words")),
 )
-"""On a GPU, as far as its time allowed: more updates were planned for the first two, and the third has not been run."""
+"""The first two on a GPU, as far as its time allowed: more updates were planned. The third has begun on a CPU."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
@@ -213,13 +213,14 @@ def log_file(folder: Path, run: str) -> Path:
 
 def _machine(config: str) -> tuple[str, ...]:
     """The settings that depend on the machine: where bfloat16 is fast, training multiplies matrices in it."""
-    shared = () if config == WARM_UP else ("--share_prompts", "true")
     replay_tokens()
+    shared = () if config == WARM_UP else ("--share_prompts", "true")
     if torch.cuda.is_available():
         return ("--bf16", "true", "--tf32", "true", "--save_only_model", "true", *shared)
     score_labels_only()
-    saved = ("--save_steps", "10" if shared else "25")
-    return ("--use_cpu", "true", "--bf16", str(fast_bfloat16()).lower(), *saved, *shared)
+    few = ("--per_device_train_batch_size", "4", "--gradient_accumulation_steps", "4") if config == WARM_UP else ()
+    saved = ("--save_steps", "25" if config == WARM_UP else "10")
+    return ("--use_cpu", "true", "--bf16", str(fast_bfloat16()).lower(), *few, *saved, *shared)
 
 
 def write(path: Path, data: bytes) -> None:
