@@ -31,8 +31,6 @@ class _Cache:
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
         self.owner = slot
         """Of each row, the place of its prompt among those that are passed."""
-        self.used: int | None = None
-        """Length of the part that is attended to: with a record, always all."""
 
     def get_seq_length(self, *_: Any) -> int:
         return 0
@@ -50,7 +48,7 @@ class _Cache:
         kept = self._kept[layer]
         for place, one in zip(kept, given, strict=True):
             place.index_copy_(2, self._slot, one)
-        return kept[0][:, :, : self.used], kept[1][:, :, : self.used]
+        return kept
 
     def keep(self, rows: Tensor) -> None:
         """Drop all other rows."""
@@ -115,7 +113,6 @@ class Sampler:
                     left = left[going]
                     self._keep(going)
             if self._graph is None:
-                self._cache.used = ids.shape[1] + number
                 self._step()
             else:
                 self._graph.replay()
@@ -173,7 +170,8 @@ class Sampler:
         logarithms = logits.log_softmax(-1)
         shares = logarithms.exp()
         entropy = -(shares * logarithms).sum(-1, keepdim=True)
-        chosen = (shares / torch.empty_like(shares).exponential_()).argmax(-1, keepdim=True)
+        sums = shares.cumsum(-1)
+        chosen = torch.searchsorted(sums, (1 - torch.rand_like(sums[:, :1])) * sums[:, -1:])  # never a share of zero
         chosen = chosen.masked_fill(self._ended, self.padding)
         self._chosen.index_copy_(1, self._number, chosen)
         self._entropies.index_copy_(1, self._number, entropy)
