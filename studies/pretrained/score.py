@@ -98,7 +98,7 @@ def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Dra
     order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
     ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
     sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, **ends)
-    on_gpu = device == "cuda"  # where a cast that is kept for later would not be recorded
+    on_gpu = device == "cuda"  # where a graph would not record a cast that was kept from before
     with torch.autocast(device, torch.bfloat16, enabled=on_gpu or fast_bfloat16(), cache_enabled=not on_gpu):
         while places := list(islice(order, AT_ONCE)):
             found = list(_sample(sampler, tokenizer, [prompts[place] for place in places]))

@@ -71,12 +71,12 @@ def register() -> str:
 
 
 def fast_bfloat16() -> bool:
-    """Whether a CPU has instructions for bfloat16 (AVX512_BF16 or AMX): 2.5 times as fast as float32, else slower."""
+    """Whether the CPU has instructions for bfloat16 (AVX512_BF16 or AMX). Without them, float32 is faster."""
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
 def replay_tokens() -> None:
-    """Have models sample by ``graphs.generate``; on a CPU, weights are cast to bfloat16 once for all tokens."""
+    """Have models sample by ``graphs.generate``; if the CPU has bfloat16, weights are cast once for all tokens."""
     cast_once = torch.autocast("cpu", torch.bfloat16, enabled=fast_bfloat16())
     LlamaForCausalLM.generate = cast_once(generate)  # type: ignore[method-assign]
 

@@ -93,19 +93,23 @@ def test_positions_without_a_label_change_no_gradient(monkeypatch: pytest.Monkey
     assert rows == [3 * 8, 3 * 4 - 2]
 
 
-def sampler(model: Any, tokens: int, end: int) -> Sampler:
+def sampler(model: Any, tokens: int, end: int, rows: int = 3) -> Sampler:
     model.set_attn_implementation(register())
-    return Sampler(model, 3, tokens, end=end, padding=0)
+    return Sampler(model, rows, tokens, end=end, padding=0)
+
+
+def entropies_of_one_pass(model: Any, ids: Tensor, mask: Tensor, chosen: Tensor) -> Tensor:
+    seen = torch.cat([mask, torch.ones_like(chosen)], 1)
+    places = (seen.cumsum(-1) - 1).clamp(min=0)
+    with torch.no_grad():
+        output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
+    return torch.distributions.Categorical(logits=output.logits[:, ids.shape[1] - 1 : -1].float()).entropy()
 
 
 def assert_entropies_of_one_pass(source: Sampler, tolerance: float) -> None:
     ids, mask = padded()
     chosen, entropies = source.sample(ids, mask)
-    seen = torch.cat([mask, torch.ones_like(chosen)], 1)
-    places = (seen.cumsum(-1) - 1).clamp(min=0)
-    with torch.no_grad():
-        output = source.model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
-    expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
+    expected = entropies_of_one_pass(source.model, ids, mask, chosen)
     torch.testing.assert_close(entropies, expected, atol=tolerance, rtol=tolerance)
 
 
@@ -118,19 +122,14 @@ def test_sampled_tokens_have_the_entropies_of_one_pass() -> None:
 
 def test_rows_that_end_are_dropped_and_others_go_on() -> None:
     """Prompts stand in several rows, which end at different times; also with the next batch."""
-    source = Sampler(tiny(2), 8, 60, end=7, padding=0)
-    source.model.set_attn_implementation(register())
+    source = sampler(tiny(2), 60, end=7, rows=8)
     ids, mask = (one[[0, 1, 0, 2, 1, 2, 2, 0]] for one in padded())
     torch.manual_seed(3)
     for _ in range(2):
         chosen, entropies = source.sample(ids, mask)
         lengths = (chosen != 0).sum(-1)
         assert len(source._token) < 8 and len(set(lengths.tolist())) > 3
-        with torch.no_grad():
-            seen = torch.cat([mask, torch.ones_like(chosen)], 1)
-            places = (seen.cumsum(-1) - 1).clamp(min=0)
-            output = source.model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
-        expected = torch.distributions.Categorical(logits=output.logits[:, 6:-1].float()).entropy()
+        expected = entropies_of_one_pass(source.model, ids, mask, chosen)
         for found, one, length in zip(entropies, expected, lengths.tolist(), strict=True):
             torch.testing.assert_close(found[:length], one[:length], atol=1e-5, rtol=1e-5)
 
