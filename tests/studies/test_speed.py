@@ -103,7 +103,8 @@ def entropies_of_one_pass(model: Any, ids: Tensor, mask: Tensor, chosen: Tensor)
     places = (seen.cumsum(-1) - 1).clamp(min=0)
     with torch.no_grad():
         output = model(input_ids=torch.cat([ids, chosen], 1), attention_mask=seen, position_ids=places)
-    return torch.distributions.Categorical(logits=output.logits[:, ids.shape[1] - 1 : -1].float()).entropy()
+    entropy: Tensor = torch.distributions.Categorical(logits=output.logits[:, ids.shape[1] - 1 : -1].float()).entropy()
+    return entropy
 
 
 def assert_entropies_of_one_pass(source: Sampler, tolerance: float) -> None:
