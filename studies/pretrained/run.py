@@ -68,7 +68,7 @@ PARTS = (
     Part((3,), ("3e-5", "1e-4"), 50, 8, ("held-out",), ("tuning", "longer", "words")),
     Part((4, 5), ("3e-5",), 40, 8, ("held-out",), ("longer", "words")),
 )
-"""The first two on a GPU, as far as its time allowed: more updates were planned. The third is on a CPU, at warm-up 4."""
+"""The first two on a GPU, as far as its time allowed: more updates were planned. The third is on a CPU."""
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
     "grpo": ("--method", "grpo"),
