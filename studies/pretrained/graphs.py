@@ -1,9 +1,9 @@
 """Sampling with one CUDA graph for a token: on a GPU, launching the kernels of a small model takes longer than they do.
 
-In: prompts of a ``transformers`` model. Out: sampled tokens at temperature 1, and the entropy of each. The keys and
-values lie in a cache of a fixed size, so that the pass of a token can be recorded once and replayed. Parameters that
-are updated in place keep the record valid. Without a GPU the pass is made each time, for the answers that have not
-ended. A prompt that stands in several rows is passed once.
+In: prompts of a ``transformers`` model. Out: tokens, sampled at temperature 1 or greedy, and the entropy of each. The
+keys and values lie in a cache of a fixed size, so that the pass of a token can be recorded once and replayed.
+Parameters that are updated in place keep the record valid. Without a GPU the pass is made each time, for the answers
+that have not ended. A prompt that stands in several rows is passed once.
 """
 
 from __future__ import annotations
@@ -67,10 +67,12 @@ class Sampler:
         rows: number of prompts of a batch.
         tokens: maximum length of an answer.
         end, padding: ids of the end of a text and of padding.
+        greedy: choose the likeliest token each time.
     """
 
-    def __init__(self, model: Any, rows: int, tokens: int, *, end: int, padding: int) -> None:
+    def __init__(self, model: Any, rows: int, tokens: int, *, end: int, padding: int, greedy: bool = False) -> None:
         self.model, self.rows, self.tokens, self.end, self.padding = model, rows, tokens, end, padding
+        self._greedy = greedy
         self._slot = torch.zeros(1, dtype=torch.long, device=model.device)
         self._number = torch.zeros_like(self._slot)
         self._cache = _Cache(WIDTH + tokens, self._slot)
@@ -170,8 +172,11 @@ class Sampler:
         logarithms = logits.log_softmax(-1)
         shares = logarithms.exp()
         entropy = -(shares * logarithms).sum(-1, keepdim=True)
-        sums = shares.cumsum(-1)
-        chosen = torch.searchsorted(sums, (1 - torch.rand_like(sums[:, :1])) * sums[:, -1:])  # never a share of zero
+        if self._greedy:
+            chosen = logits.argmax(-1, keepdim=True)
+        else:
+            sums = shares.cumsum(-1)
+            chosen = torch.searchsorted(sums, (1 - torch.rand_like(sums[:, :1])) * sums[:, -1:])  # never a share of 0
         chosen = chosen.masked_fill(self._ended, self.padding)
         self._chosen.index_copy_(1, self._number, chosen)
         self._entropies.index_copy_(1, self._number, entropy)

@@ -27,7 +27,7 @@ import torch
 
 from proof_r1_formal import ProofR1Error, read_problems
 from proof_r1_formal.integrations.runs import alone
-from studies.pretrained.score import Drawn, Record, draw, score
+from studies.pretrained.score import GREEDY, Drawn, Record, draw, score
 from studies.pretrained.speed import fast_bfloat16, register, replay_tokens, score_labels_only
 
 HERE = Path(__file__).parent
@@ -48,6 +48,7 @@ class Part:
         batch: problems of a batch of rollouts, with eight completions each.
         tested: files of problems for the tests.
         others: files that are scored, and in no test.
+        greedy: files to which greedy answers are scored too.
     """
 
     warm_ups: tuple[int, ...]
@@ -56,6 +57,7 @@ class Part:
     batch: int
     tested: tuple[str, ...]
     others: tuple[str, ...]
+    greedy: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -66,7 +68,7 @@ class Part:
 PARTS = (
     Part((1, 2), ("3e-5",), 30, 4, ("same", "longer"), ("words",)),
     Part((3,), ("3e-5", "1e-4"), 50, 8, ("held-out",), ("tuning", "longer", "words")),
-    Part((4, 5), ("3e-5",), 40, 8, ("held-out",), ("longer", "words")),
+    Part((4, 5), ("3e-5",), 40, 8, ("held-out",), ("longer", "words"), ("held-out",)),
 )
 """The first two on a GPU, as far as its time allowed: more updates were planned. The third is on a CPU."""
 ARMS: Mapping[str, Sequence[str]] = {
@@ -140,15 +142,17 @@ class Drawing:
     Attributes:
         start: the run that made the model.
         file: of the problems.
+        greedy: whether the answers are greedy.
     """
 
     start: str
     file: str
+    greedy: bool = False
 
     @property
     def name(self) -> str:
         """Of the answers, and of their record."""
-        return f"{self.start}.{self.file}"
+        return f"{self.start}.{self.file}{GREEDY * self.greedy}"
 
     def path(self, folder: Path) -> Path:
         """The file of the answers."""
@@ -165,7 +169,7 @@ class Drawing:
     def run(self, folder: Path) -> None:
         """Sample the answers."""
         problems = list(read_problems(folder / "data" / f"{self.file}.jsonl").values())
-        write(self.path(folder), msgspec.json.encode(draw(folder / self.start / "model", problems)))
+        write(self.path(folder), msgspec.json.encode(draw(folder / self.start / "model", problems, greedy=self.greedy)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,8 @@ class Scoring:
         """Write the record."""
         drawn = msgspec.json.decode(self.answers.path(folder).read_bytes(), type=list[Drawn])
         problems = folder / "data" / f"{self.answers.file}.jsonl"
-        write(self.path(folder), msgspec.json.encode(score(self.answers.start, problems, drawn)))
+        records = score(self.answers.start, problems, drawn, greedy=self.answers.greedy)
+        write(self.path(folder), msgspec.json.encode(records))
 
 
 Job: TypeAlias = Training | Drawing | Scoring
@@ -251,6 +256,7 @@ def plan() -> list[Job]:
         part = part_of(run.warm_up)
         tested += [run, *[Drawing(run.name, file) for file in part.tested]]
         more = dict.fromkeys((*part.others, "tuning")) if run.start is None else part.others
+        others += [Drawing(run.name, file, greedy=True) for file in part.greedy]
         others += [Drawing(run.name, file) for file in more]
     drawings = [job for job in (*tested, *others) if isinstance(job, Drawing)]
     return [*tested, *others, *[Scoring(one) for one in drawings]]

@@ -27,6 +27,8 @@ SAMPLES = 4
 """Answers to each problem."""
 TOKENS = 224
 """Maximum length of an answer: the longest reference proof of the files has 199 tokens."""
+GREEDY = "-greedy"
+"""Ends the name of a file in the records of its greedy answers."""
 AT_ONCE = 150
 """Answers that are sampled together."""
 STEP_RATES = (Measure.FVR, Measure.RVR)
@@ -38,7 +40,7 @@ class Record(msgspec.Struct, frozen=True):
 
     Attributes:
         run: that made the model.
-        file: of the problems.
+        file: of the problems; with ``GREEDY`` for greedy answers.
         rules: ``train``, or ``folio --atomic``.
         problems: ids, in the order of the answers; each has ``SAMPLES`` answers.
         columns: name -> a number for each answer, problem by problem: ``Avg`` and the other measures, the two parts of
@@ -84,26 +86,28 @@ class Drawn(msgspec.Struct, frozen=True):
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Drawn]:
-    """``SAMPLES`` answers to each problem at temperature 1, problem by problem."""
+def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0, greedy: bool = False) -> list[Drawn]:
+    """``SAMPLES`` answers to each problem at temperature 1, or the greedy one as often; problem by problem."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
     policy: Any = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
     policy.to(device).eval()
-    prompts = [row["prompt"] for row in problems_dataset(problems, prompt="question") for _ in range(SAMPLES)]
+    copies = SAMPLES if greedy else 1
+    rows = problems_dataset(problems, prompt="question")
+    prompts = [row["prompt"] for row in rows for _ in range(SAMPLES // copies)]
     torch.manual_seed(seed)
     drawn: dict[int, Drawn] = {}
     order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
     ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
-    sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, **ends)
+    sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, greedy=greedy, **ends)
     on_gpu = device == "cuda"  # where a graph would not record a cast that was kept from before
     with torch.autocast(device, torch.bfloat16, enabled=on_gpu or fast_bfloat16(), cache_enabled=not on_gpu):
         while places := list(islice(order, AT_ONCE)):
             found = list(_sample(sampler, tokenizer, [prompts[place] for place in places]))
             drawn.update(zip(places, found, strict=True))
-    return [drawn[number] for number in range(len(prompts))]
+    return [drawn[number] for number in range(len(prompts)) for _ in range(copies)]
 
 
 def _sample(sampler: Sampler, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
@@ -119,7 +123,7 @@ def _sample(sampler: Sampler, tokenizer: Any, prompts: Sequence[str]) -> Iterato
 # -- scores -----------------------------------------------------------------------------------------------------------
 
 
-def score(run: str, file: Path, drawn: Sequence[Drawn]) -> list[Record]:
+def score(run: str, file: Path, drawn: Sequence[Drawn], *, greedy: bool = False) -> list[Record]:
     """The records of answers to the problems of a file, one for each catalogue."""
     problems = list(read_problems(file).values())
     verifiers = {"train": Verifier(rules=TRAIN), "folio --atomic": Verifier(rules=FOLIO, atomic=True)}
@@ -127,7 +131,7 @@ def score(run: str, file: Path, drawn: Sequence[Drawn]) -> list[Record]:
     return [
         Record(
             run,
-            file.stem,
+            f"{file.stem}{GREEDY * greedy}",
             name,
             tuple([problem.id for problem in problems]),
             _columns([verifier.verify(one, answer.text) for one, answer in zip(asked, drawn, strict=True)], drawn),

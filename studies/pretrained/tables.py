@@ -18,7 +18,7 @@ from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from studies.pretrained.run import ABLATIONS, ARMS, PARTS, Part, part_of, read_records
-from studies.pretrained.score import SAMPLES, STEP_RATES, Record
+from studies.pretrained.score import GREEDY, SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
 OTHERS = ("sft", "expert_iteration", "grpo", "prosfi")
@@ -154,7 +154,8 @@ MEANS = (
 
 def tables(scored: Sequence[Scored]) -> Iterator[Table]:
     """The scores on each file, those on ``tuning`` for the rules of training only, and the comparisons."""
-    files = dict.fromkeys([*[file for part in PARTS for file in part.files if file != "tuning"], "tuning"])
+    sampled = [file for part in PARTS for file in part.files if file != "tuning"]
+    files = dict.fromkeys([*sampled, *[f"{file}{GREEDY}" for part in PARTS for file in part.greedy], "tuning"])
     for rules in ("train", "folio --atomic"):
         for file in files:
             rows = [_row(one) for one in scored if (one.record.rules, one.record.file) == (rules, file)]

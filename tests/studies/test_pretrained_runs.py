@@ -66,7 +66,8 @@ def test_every_run_of_the_plan_is_trained_once_and_scored(tmp_path: Path) -> Non
     scored = {job.answers.name for job in done if isinstance(job, Scoring)}
     assert scored == {job.name for job in done if isinstance(job, Drawing)}
     files = {name: part_of(int(name.rpartition("-")[2])).files for name in trained}
-    assert scored == {f"{name}.{file}" for name in trained for file in files[name]} | {
+    greedy = {f"{name}.{file}-greedy" for name in trained for file in part_of(int(name.rpartition("-")[2])).greedy}
+    assert scored == greedy | {f"{name}.{file}" for name in trained for file in files[name]} | {
         f"warm-up-{number}.tuning" for number in WARM_UPS
     }
 
@@ -130,6 +131,11 @@ def test_answers_come_in_the_order_of_the_problems(
     drawn = draw(tmp_path, problems)
     assert [one.tokens for one in drawn] == [one.tokens for one in draw(tmp_path, problems)]
     assert all(0 < one.tokens <= TOKENS and 0 < one.entropy <= log(400) for one in drawn)
+    likeliest = draw(tmp_path, problems, greedy=True)
+    assert [one.text for one in likeliest] == [one.text for one in draw(tmp_path, problems, seed=1, greedy=True)]
+    assert len(likeliest) == len(drawn)
+    assert likeliest[0] == likeliest[SAMPLES - 1]
+    assert likeliest[0].text not in [one.text for one in drawn]
     monkeypatch.setattr("studies.pretrained.score._sample", lambda sampler, tokenizer, given: map(echo, given))
     assert [one.text for one in draw(tmp_path, problems)] == [prompt for prompt in prompts for _ in range(SAMPLES)]
 

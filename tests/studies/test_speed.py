@@ -154,6 +154,16 @@ def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
     assert ((found - expected).abs() < 5 * (expected * (1 - expected) / rows).sqrt()).all()
 
 
+def test_greedy_answers_are_those_of_transformers() -> None:
+    model = tiny(2)
+    model.set_attn_implementation(register())
+    ids, mask = padded()
+    asked = {"max_new_tokens": 20, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    expected = model.generate(input_ids=ids, attention_mask=mask, **asked)[:, 7:]
+    chosen, _ = Sampler(model, 3, 20, end=-1, padding=0, greedy=True).sample(ids, mask)
+    assert chosen.tolist() == expected.tolist()
+
+
 def test_after_its_end_an_answer_has_padding_only() -> None:
     torch.manual_seed(1)
     chosen, _ = sampler(tiny(2), 40, end=7).sample(*padded())
