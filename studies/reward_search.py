@@ -226,7 +226,7 @@ def table(results: Sequence[Sequence[Found]]) -> str:
 
 
 def main() -> int:
-    """Print the table and the number of attacks. Returns 1 if an attack pays under ``hardened``."""
+    """Print the table and the number of attacks. Returns 1 if an attack pays under ``hardened`` or ``strict``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pairs", type=int, default=0, help="pairs of edits to draw for each kind of rollout")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
@@ -234,7 +234,7 @@ def main() -> int:
     results = [search(kind, tuple(PRESETS), pairs=options.pairs, seed=options.seed) for kind in Kind]
     attacks, improvements = (sum(getattr(found[0], name) for found in results) for name in ("attacks", "improvements"))
     sys.stdout.write(f"{table(results)}\n\n{attacks:,} attacks, {improvements:,} improvements left out\n")
-    return int(any(one.preset == "hardened" and one.edits for found in results for one in found))
+    return int(any(one.preset in ("hardened", "strict") and one.edits for found in results for one in found))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ In: a :class:`Group`, the rollouts of one problem with the baselines and the con
   selects no option counts as wrong.
 * ``hardened``: a rollout has a total for each term, which its actions divide. The outcome R^o is 1 if the right answer
   is verified.
+* ``strict``: as ``hardened``, but R^o is 1 only if all actions of the closure pass all checks as well.
 
-Under ``hardened`` the sum of a rollout's advantages depends only on the standings of the group's rollouts, so an edit
+Under the last two the sum of a rollout's advantages depends only on the standings of the group's rollouts, so an edit
 of a rollout earns more only if it raises its standing. ``docs/training.md`` gives the formulas.
 """
 
@@ -139,15 +140,20 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """Credit by the standing of a rollout; the verdicts on its actions only divide it among them."""
+    """Credit by the standing of a rollout; the verdicts on its actions only divide it among them.
 
+    Attributes:
+        flawed: standing of a right and verified answer that rests on an action with a failed check.
+    """
+
+    flawed: float = 0.3
     credits_text: bool = True
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
         if not group.reports:
             return ()
-        settings, standings = group.settings, [standing(report) for report in group.reports]
+        settings, standings = group.settings, [standing(report, self.flawed) for report in group.reports]
         proved = [own > UNPROVED for own in standings]
         weight = 1.0 if any(proved) else settings.unsolved_weight
         outcomes = group_relative([float(one) for one in proved], settings.epsilon)
@@ -160,7 +166,11 @@ class Hardened:
         return tuple(found)
 
 
-PRESETS: Mapping[PresetName, Preset] = MappingProxyType({"paper": Paper(), "shared": Shared(), "hardened": Hardened()})
+UNPROVED = 0.1
+"""The standing of a rollout that keeps the contract and proves nothing."""
+PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
+    {"paper": Paper(), "shared": Shared(), "hardened": Hardened(), "strict": Hardened(flawed=UNPROVED)}
+)
 """The presets by name."""
 
 
@@ -195,22 +205,18 @@ def scale(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
 # -- hardened ---------------------------------------------------------------------------------------------------------
 
 
-UNPROVED = 0.1
-"""The standing of a rollout that keeps the contract and proves nothing."""
-
-
-def standing(report: TraceReport) -> float:
+def standing(report: TraceReport, flawed: float = 0.3) -> float:
     """The standing s_k of a whole rollout, on the scale of signals.
 
     Returns:
-        0.0 if it breaks the contract or has no action, 0.1 if its answer is not right or not verified, 0.3 if an action
-        of the closure of its right and verified answer does not pass all four checks, else 1.0.
+        0.0 if it breaks the contract or has no action, 0.1 if its answer is not right or not verified, ``flawed`` if an
+        action of the closure of its right and verified answer does not pass all four checks, else 1.0.
     """
     if not report.actions or not is_eligible(report):
         return 0.0
     if not (report.answer_correct and report.verified):
         return UNPROVED
-    return 1.0 if all(step.signal == 1.0 for step in report.actions if step.in_closure) else 0.3
+    return 1.0 if all(step.signal == 1.0 for step in report.actions if step.in_closure) else flawed
 
 
 def _divide(

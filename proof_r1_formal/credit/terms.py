@@ -19,7 +19,7 @@ from proof_r1_formal import GOAL_BINDING, INVALID_RULE, Catalogue, StepReport, T
 
 Weight: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-PresetName: TypeAlias = Literal["paper", "shared", "hardened"]
+PresetName: TypeAlias = Literal["paper", "shared", "hardened", "strict"]
 
 
 class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):

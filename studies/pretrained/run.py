@@ -81,6 +81,8 @@ ARMS: Mapping[str, Sequence[str]] = {
 }
 ABLATIONS: Mapping[str, Sequence[str]] = {name: ("--method", name) for name in ("no_closure", "no_verification")}
 """For the first warm-up."""
+EXPLANATIONS: Mapping[str, Sequence[str]] = {"strict": ("--method", "proof_r1", "--preset", "strict")}
+"""For the warm-ups of the third part, after its arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,7 @@ def plan() -> list[Job]:
     for part in PARTS:
         runs += [_arm(arm, number, part, rate) for number in part.warm_ups for rate in part.rates for arm in ARMS]
     runs += [_arm(arm, PARTS[0].warm_ups[0], PARTS[0], PARTS[0].rates[0]) for arm in ABLATIONS]
+    runs += [_arm(arm, number, PARTS[2], PARTS[2].rates[0]) for number in PARTS[2].warm_ups for arm in EXPLANATIONS]
     tested: list[Job] = []
     others: list[Job] = []
     for run in runs:
@@ -268,7 +271,7 @@ def part_of(warm_up: int) -> Part:
 
 
 def _arm(arm: str, number: int, part: Part, rate: str) -> Training:
-    options = ARMS.get(arm) or ABLATIONS[arm]
+    options = {**ARMS, **ABLATIONS, **EXPLANATIONS}[arm]
     config = WARM_UP if arm == "sft" else LEARN
     rows = () if arm == "sft" else ("--per_device_train_batch_size", str(2 * part.batch))  # a quarter of the batch
     changes = (*options, *rows, "--learning_rate", rate, "--seed", str(SEEDS[number]))

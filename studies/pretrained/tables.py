@@ -17,7 +17,7 @@ from typing import TypeAlias
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from studies.pretrained.run import ABLATIONS, ARMS, PARTS, Part, part_of, read_records
+from studies.pretrained.run import ABLATIONS, ARMS, EXPLANATIONS, PARTS, Part, part_of, read_records
 from studies.pretrained.score import GREEDY, SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
@@ -42,7 +42,7 @@ def read(folder: Path) -> list[Scored]:
     """The records of a folder, in the order of the plan."""
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".log.json")]
     found = [_placed(record) for path in paths for record in read_records(path)]
-    order = ["warm-up", *ARMS, *ABLATIONS]
+    order = ["warm-up", *ARMS, *ABLATIONS, *EXPLANATIONS]
     return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up, float(one.rate or 0)))
 
 

@@ -23,7 +23,7 @@ def batch(answers: Answers) -> tuple[list[Problem], list[list[int]]]:
     return [problem for problem, _ in answers], [[*text.encode(), END] for _, text in answers]
 
 
-@pytest.mark.parametrize("preset", ["paper", "shared", "hardened"])
+@pytest.mark.parametrize("preset", ["paper", "shared", "hardened", "strict"])
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "sft"])
 def test_credit_is_that_of_the_method(answers: Answers, byte_tokenizer: str, method: str, preset: str) -> None:
     settings = CreditSettings(preset=preset)  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def test_the_divisor_counts_mapped_actions() -> None:
     assert divisor([]) == 1
 
 
-@pytest.mark.parametrize("preset", ["shared", "hardened"])
+@pytest.mark.parametrize("preset", ["shared", "hardened", "strict"])
 def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
     problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
     text = tokens("<think>∧</think><summary>[]</summary>")

@@ -233,8 +233,8 @@ def test_the_honest_rollouts_are_what_they_should_be() -> None:
     }
 
 
-def test_no_attack_pays_under_hardened() -> None:
-    assert gainers("hardened") == set()
+def test_no_attack_pays_under_hardened_or_strict() -> None:
+    assert gainers("hardened") == gainers("strict") == set()
     assert len(gainers("paper")) > 15
     assert len(gainers("shared")) > 5
 

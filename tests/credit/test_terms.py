@@ -19,6 +19,7 @@ from tests.builders import STEP, TRACE
 PAPER = CreditSettings()
 SHARED = CreditSettings(preset="shared")
 HARDENED = CreditSettings(preset="hardened")
+STRICT = CreditSettings(preset="strict")
 START = Baselines.start(TRAIN, PAPER)
 ELIMINATION, TOLLENS = "IMPLICATION_ELIMINATION", "MODUS_TOLLENS"
 
@@ -170,6 +171,7 @@ def test_the_standing_of_a_rollout() -> None:
     proved = rollout(action(1.0), binding())
     assert standing(proved) == 1.0
     assert standing(rollout(action(0.3), binding())) == 0.3
+    assert standing(rollout(action(0.3), binding()), flawed=0.1) == 0.1
     assert standing(rollout(action(0.3, inside=False), binding())) == 1.0  # the answer does not rest on it
     assert standing(structs.replace(proved, verified=False)) == 0.1
     assert standing(structs.replace(proved, answer_correct=False)) == 0.1
@@ -204,7 +206,7 @@ def test_a_group_of_which_no_rollout_is_compared_earns_nothing(preset: PresetNam
 
 # -- properties -------------------------------------------------------------------------------------------------------
 
-SETTINGS = st.sampled_from([PAPER, SHARED, HARDENED])
+SETTINGS = st.sampled_from([PAPER, SHARED, HARDENED, STRICT])
 RULES = st.sampled_from([ELIMINATION, TOLLENS, "NONSENSE", None])
 ACTIONS = st.builds(action, st.sampled_from([0.0, 0.1, 0.3, 1.0]), RULES, inside=st.booleans())
 BASELINES = st.builds(
@@ -251,6 +253,20 @@ def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceRepor
             assert own != other or total == pytest.approx(less, abs=1e-9)
             assert own <= other or total >= less - 1e-9
     assert sum(total for _, total in earned) == pytest.approx(0.0, abs=1e-4)
+
+
+@given(GROUPS, BASELINES)
+def test_under_strict_a_proof_with_a_failed_check_earns_as_much_as_none(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    credits_ = group_credit(reports, all_mapped(reports, "strict"), baselines, STRICT)
+    earned = [
+        (standing(report, flawed=0.1), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)
+    ]
+    for own, total in earned:
+        for other, less in earned:
+            assert own != other or total == pytest.approx(less, abs=1e-9)
+            assert own <= other or total >= less - 1e-9
 
 
 @given(GROUPS, BASELINES)

@@ -24,6 +24,7 @@ from studies.pretrained.problems import SEEN, with_four_options
 from studies.pretrained.run import (
     ABLATIONS,
     ARMS,
+    EXPLANATIONS,
     PARTS,
     WARM_UPS,
     Drawing,
@@ -60,7 +61,7 @@ def test_every_run_of_the_plan_is_trained_once_and_scored(tmp_path: Path) -> Non
         done.append(job)
     trained = [job.name for job in done if isinstance(job, Training)]
     arms = [f"{arm}-{rate}-{start}" for one in PARTS for start in one.warm_ups for rate in one.rates for arm in ARMS]
-    fewer = [f"{arm}-3e-5-1" for arm in ABLATIONS]
+    fewer = [f"{arm}-3e-5-1" for arm in ABLATIONS] + [f"{arm}-3e-5-{start}" for arm in EXPLANATIONS for start in (4, 5)]
     assert sorted(trained) == sorted([*[f"warm-up-{number}" for number in WARM_UPS], *arms, *fewer])
     assert sorted(job.name for job in done) == sorted({job.name for job in plan()})
     scored = {job.answers.name for job in done if isinstance(job, Scoring)}

@@ -50,13 +50,15 @@ def test_the_table_of_the_document_is_true() -> None:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
-    assert (found(kind)["hardened"].gain, found(kind)["hardened"].edits) == (0.0, ())
-    assert found(kind)["hardened"].attacks > 200
+def test_no_edit_of_an_honest_rollout_pays_under_hardened_or_strict(kind: Kind) -> None:
+    presets: tuple[PresetName, ...] = ("hardened", "strict")
+    for preset in presets:
+        assert (found(kind)[preset].gain, found(kind)[preset].edits) == (0.0, ())
+        assert found(kind)[preset].attacks > 200
 
 
 def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gullible(report: TraceReport) -> float:
+    def gullible(report: TraceReport, _flawed: float) -> float:
         return 1.0 if report.answer_correct else 0.1
 
     monkeypatch.setattr("proof_r1_formal.credit.presets.standing", gullible)
