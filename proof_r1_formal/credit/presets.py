@@ -138,6 +138,12 @@ class Shared:
         )
 
 
+UNPROVED = 0.1
+"""The standing of a rollout that keeps the contract and proves nothing."""
+FLAWED = 0.3
+"""The standing under ``hardened`` of a proof that rests on an action with a failed check."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hardened:
     """Credit by the standing of a rollout; the verdicts on its actions only divide it among them.
@@ -146,7 +152,7 @@ class Hardened:
         flawed: standing of a right and verified answer that rests on an action with a failed check.
     """
 
-    flawed: float = 0.3
+    flawed: float = FLAWED
     credits_text: bool = True
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
@@ -166,8 +172,6 @@ class Hardened:
         return tuple(found)
 
 
-UNPROVED = 0.1
-"""The standing of a rollout that keeps the contract and proves nothing."""
 PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
     {"paper": Paper(), "shared": Shared(), "hardened": Hardened(), "strict": Hardened(flawed=UNPROVED)}
 )
@@ -205,7 +209,7 @@ def scale(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
 # -- hardened ---------------------------------------------------------------------------------------------------------
 
 
-def standing(report: TraceReport, flawed: float = 0.3) -> float:
+def standing(report: TraceReport, flawed: float = FLAWED) -> float:
     """The standing s_k of a whole rollout, on the scale of signals.
 
     Returns:

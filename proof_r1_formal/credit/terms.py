@@ -31,9 +31,10 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         outcome_weight: λ_o.
         binding_weight: in place of λ_v for the terminal GOAL_BINDING that binds.
         epsilon: ε, beside the standard deviation.
-        unsolved_weight: w of a group without a right rollout (``hardened``: without a proved one); 1 elsewhere.
+        unsolved_weight: w of a group without a right rollout (``hardened``, ``strict``: without a proved one); 1
+            elsewhere.
         no_positive_weight: factor of the negative verification terms of a group that has no positive one; ``hardened``
-            does not use it.
+            and ``strict`` do not use it.
         baseline_start, baseline_decay: initial value and decay of the moving average of a rule's signals.
         baseline_min, baseline_max: b_min and b_max.
         uncertain: condition under which binding the answer Uncertain has signal 1: ``entailed`` as for any other action

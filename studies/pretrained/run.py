@@ -154,7 +154,7 @@ class Drawing:
     @property
     def name(self) -> str:
         """Of the answers, and of their record."""
-        return f"{self.start}.{self.file}{GREEDY * self.greedy}"
+        return f"{self.start}.{self.file}{GREEDY if self.greedy else ''}"
 
     def path(self, folder: Path) -> Path:
         """The file of the answers."""

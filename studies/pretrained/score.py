@@ -131,7 +131,7 @@ def score(run: str, file: Path, drawn: Sequence[Drawn], *, greedy: bool = False)
     return [
         Record(
             run,
-            f"{file.stem}{GREEDY * greedy}",
+            f"{file.stem}{GREEDY if greedy else ''}",
             name,
             tuple([problem.id for problem in problems]),
             _columns([verifier.verify(one, answer.text) for one, answer in zip(asked, drawn, strict=True)], drawn),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proof_r1_formal import GOAL_BINDING, INVALID_RULE, TRAIN, StepReport, TraceReport
-from proof_r1_formal.credit.presets import PRESETS, Group, eligible_outcomes, standing
+from proof_r1_formal.credit.presets import FLAWED, PRESETS, UNPROVED, Group, eligible_outcomes, standing
 from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, PresetName, binds, is_eligible, used_closure
 from tests.builders import STEP, TRACE
 
@@ -171,7 +171,7 @@ def test_the_standing_of_a_rollout() -> None:
     proved = rollout(action(1.0), binding())
     assert standing(proved) == 1.0
     assert standing(rollout(action(0.3), binding())) == 0.3
-    assert standing(rollout(action(0.3), binding()), flawed=0.1) == 0.1
+    assert standing(rollout(action(0.3), binding()), flawed=UNPROVED) == UNPROVED
     assert standing(rollout(action(0.3, inside=False), binding())) == 1.0  # the answer does not rest on it
     assert standing(structs.replace(proved, verified=False)) == 0.1
     assert standing(structs.replace(proved, answer_correct=False)) == 0.1
@@ -207,6 +207,7 @@ def test_a_group_of_which_no_rollout_is_compared_earns_nothing(preset: PresetNam
 # -- properties -------------------------------------------------------------------------------------------------------
 
 SETTINGS = st.sampled_from([PAPER, SHARED, HARDENED, STRICT])
+BY_STANDING = st.sampled_from([HARDENED, STRICT])
 RULES = st.sampled_from([ELIMINATION, TOLLENS, "NONSENSE", None])
 ACTIONS = st.builds(action, st.sampled_from([0.0, 0.1, 0.3, 1.0]), RULES, inside=st.booleans())
 BASELINES = st.builds(
@@ -243,11 +244,14 @@ def test_the_order_of_rollouts_does_not_show(
     assert baselines.after(reports, settings) == baselines.after(shuffled, settings)
 
 
-@given(GROUPS, BASELINES)
-def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceReport], baselines: Baselines) -> None:
+@given(GROUPS, BASELINES, BY_STANDING)
+def test_under_hardened_a_rollout_earns_by_its_standing(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings
+) -> None:
     """Equal standings earn equal sums whatever the actions are, and a higher standing never earns less."""
-    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
-    earned = [(standing(report), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)]
+    credits_ = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
+    flawed = UNPROVED if settings is STRICT else FLAWED
+    earned = [(standing(report, flawed), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)]
     for own, total in earned:
         for other, less in earned:
             assert own != other or total == pytest.approx(less, abs=1e-9)
@@ -255,34 +259,24 @@ def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceRepor
     assert sum(total for _, total in earned) == pytest.approx(0.0, abs=1e-4)
 
 
-@given(GROUPS, BASELINES)
-def test_under_strict_a_proof_with_a_failed_check_earns_as_much_as_none(
-    reports: list[TraceReport], baselines: Baselines
+@given(GROUPS, BASELINES, BY_STANDING)
+def test_hardened_pays_no_action_beside_the_answer(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings
 ) -> None:
-    credits_ = group_credit(reports, all_mapped(reports, "strict"), baselines, STRICT)
-    earned = [
-        (standing(report, flawed=0.1), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)
-    ]
-    for own, total in earned:
-        for other, less in earned:
-            assert own != other or total == pytest.approx(less, abs=1e-9)
-            assert own <= other or total >= less - 1e-9
-
-
-@given(GROUPS, BASELINES)
-def test_hardened_pays_no_action_beside_the_answer(reports: list[TraceReport], baselines: Baselines) -> None:
-    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    credits_ = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
     for report, one in zip(reports, credits_, strict=True):
         inside = used_closure(report)
         if any(inside):
             assert all(a <= 0.0 for a, i in zip(one.advantages, inside, strict=True) if not i)
 
 
-@given(GROUPS, BASELINES)
-def test_hardened_bounds_unequal_shares(reports: list[TraceReport], baselines: Baselines) -> None:
+@given(GROUPS, BASELINES, BY_STANDING)
+def test_hardened_bounds_unequal_shares(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings
+) -> None:
     """However many true steps are put into the closure; the bound of ``docs/training.md``."""
     bound = 3 * (0.9 + 0.4) / 4
-    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    credits_ = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
     for report, one in zip(reports, credits_, strict=True):
         inside = used_closure(report)
         if is_eligible(report) and any(inside):
@@ -291,13 +285,13 @@ def test_hardened_bounds_unequal_shares(reports: list[TraceReport], baselines: B
             assert sum(share - mean for share in shares if share > mean) <= bound + 1e-9
 
 
-@given(GROUPS, BASELINES, st.data())
+@given(GROUPS, BASELINES, BY_STANDING, st.data())
 def test_hardened_totals_reach_the_tokens(
-    reports: list[TraceReport], baselines: Baselines, data: st.DataObject
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings, data: st.DataObject
 ) -> None:
-    mapped = [[data.draw(st.booleans()) for _ in flags] for flags in all_mapped(reports, "hardened")]
-    whole = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
-    for full, one, flags in zip(whole, group_credit(reports, mapped, baselines, HARDENED), mapped, strict=True):
+    mapped = [[data.draw(st.booleans()) for _ in flags] for flags in all_mapped(reports, settings.preset)]
+    whole = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
+    for full, one, flags in zip(whole, group_credit(reports, mapped, baselines, settings), mapped, strict=True):
         assert all(a == 0.0 for a, flag in zip(one.advantages, flags, strict=True) if not flag)
         if any(flags):
             assert sum(one.advantages) == pytest.approx(sum(full.advantages), abs=1e-9)
