@@ -1,7 +1,8 @@
 """Tables and tests of the study, from its records alone: ``python -m studies.pretrained.tables RECORDS`` prints them.
 
-In: the folder of the records. Out: in Markdown, the scores of each model, and for each part the comparisons that
-``PLAN.md`` sets. What is not there yet is left out; a comparison says how many warm-ups it has.
+In: the folder of the records. Out: in Markdown, the scores of each model, for each part the comparisons that
+``PLAN.md`` sets, and the two explanations that it tests. What is not there yet is left out; a comparison says which
+warm-ups it has.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
@@ -111,6 +112,72 @@ def _comparisons(
         yield Comparison(common, left, right, difference, p)
 
 
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The sum of the primary scores of some arms, less that of as many others.
+
+    Attributes:
+        name: of what is compared.
+        plus, minus: arms at the one rate of ``EXPLAINED``, or ``warm-up``; with ``GREEDY``, their greedy answers.
+    """
+
+    name: str
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+
+
+EXPLAINED = PARTS[2]
+"""The part whose results the fourth part of ``PLAN.md`` explains."""
+TESTED = (
+    Contrast(
+        "expert_iteration − hardened, less the same of greedy answers",
+        ("expert_iteration", f"hardened{GREEDY}"),
+        ("hardened", f"expert_iteration{GREEDY}"),
+    ),
+    Contrast("strict − hardened", ("strict",), ("hardened",)),
+)
+_GREEDY = (
+    ("expert_iteration", "hardened"),
+    ("sft", "hardened"),
+    *[(arm, "warm-up") for arm in ("expert_iteration", "sft", "hardened")],
+)
+REPORTED = (
+    *[Contrast(f"strict − {other}", ("strict",), (other,)) for other in ("expert_iteration", "sft")],
+    *[Contrast(f"{one} − {other}, greedy", (f"{one}{GREEDY}",), (f"{other}{GREEDY}",)) for one, other in _GREEDY],
+)
+"""Without a test."""
+Explanation: TypeAlias = tuple[Contrast, tuple[int, ...], Difference, float | None]
+"""A contrast, its warm-ups, the difference, and Holm's p-value if it is tested."""
+
+
+def explanations(scored: Sequence[Scored]) -> list[Explanation]:
+    """The contrasts whose runs are there, over the warm-ups that all their arms have."""
+    rows = {
+        (f"{arm}{ending}", number): found
+        for ending in ("", GREEDY)
+        for (arm, _, number), found in _tested(scored, ending).items()
+        if number in EXPLAINED.warm_ups
+    }
+    made: list[tuple[Contrast, tuple[int, ...], Difference]] = []
+    for one in (*TESTED, *REPORTED):
+        arms = (*one.plus, *one.minus)
+        common = tuple([number for number in EXPLAINED.warm_ups if all((arm, number) in rows for arm in arms)])
+        if common:
+            plus, minus = (
+                _joined([rows[arm, number] for arm in side for number in common]) for side in (one.plus, one.minus)
+            )
+            made.append((one, common, _times(len(one.plus), _difference(plus, minus))))
+    corrected = iter(holm([difference.p for one, _, difference in made if one in TESTED]))
+    return [(*found, next(corrected) if found[0] in TESTED else None) for found in made]
+
+
+def _times(count: int, mean: Difference) -> Difference:
+    """The difference of sums, from that of means over ``count`` arms: the p-value is the same."""
+    low, high = mean.of.interval or (0.0, 0.0)
+    value = count * mean.of.value
+    return replace(mean, of=replace(mean.of, value=value, numerator=value, interval=(count * low, count * high)))
+
+
 def gains(scored: Sequence[Scored]) -> Iterator[tuple[Run, Difference]]:
     """Each run with its difference to its warm-up. ``PLAN.md`` does not set these comparisons."""
     rows = _tested(scored)
@@ -119,13 +186,18 @@ def gains(scored: Sequence[Scored]) -> Iterator[tuple[Run, Difference]]:
             yield (arm, rate, number), _difference(mine, first)
 
 
-def _tested(scored: Sequence[Scored]) -> dict[Run, dict[Sample, Row]]:
-    """The samples of each run on the files of the tests, if all these files were scored."""
+def _tested(scored: Sequence[Scored], ending: str = "") -> dict[Run, dict[Sample, Row]]:
+    """The samples of each run on the files of the tests, if all these files were scored.
+
+    With ``GREEDY`` its greedy answers to them. These have negative numbers, so the same problem may have both.
+    """
     rows: defaultdict[Run, list[dict[Sample, Row]]] = defaultdict(list)
     for one in scored:
-        if one.record.file in part_of(one.warm_up).tested and one.record.rules == "train":
-            found = one.record.rows(first=one.warm_up * SAMPLES)
-            named = {(f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()}
+        files = [f"{file}{ending}" for file in part_of(one.warm_up).tested]
+        if one.record.file in files and one.record.rules == "train":
+            found = one.record.rows(first=one.warm_up * (-SAMPLES if ending else SAMPLES))
+            file = one.record.file.removesuffix(ending)
+            named = {(f"{file} {name}", sample): row for (name, sample), row in found.items()}
             rows[one.arm, one.rate, one.warm_up].append(named)
     return {run: _joined(files) for run, files in rows.items() if len(files) == len(part_of(run[2]).tested)}
 
@@ -168,6 +240,17 @@ def tables(scored: Sequence[Scored]) -> Iterator[Table]:
         for one in comparisons(scored)
     ]
     yield Table("Right and rule-verified answers on the files of the tests", (*sides, *results), tuple(rows))
+    explained = [
+        (one.name, ", ".join(map(str, warm_ups)), difference.of, p)
+        for one, warm_ups, difference, p in explanations(scored)
+    ]
+    if explained:
+        heads = (Column("difference of", Style.TEXT), Column("warm-ups", Style.TEXT))
+        yield Table(
+            "Why hardened teaches less than imitation: right and rule-verified answers",
+            (*heads, *results),
+            tuple(explained),
+        )
     gained = [(*run, difference.of) for run, difference in gains(scored)]
     yield Table("The same against the warm-up (not set before, not corrected)", (*NAMES, results[0]), tuple(gained))
 

@@ -16,7 +16,7 @@ import pytest
 from proof_r1_formal import Problem, Verifier, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.evaluation.measures import Measure
-from proof_r1_formal.evaluation.paired import compare_answers
+from proof_r1_formal.evaluation.paired import compare_answers, holm
 from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.models.prompts import question
@@ -36,8 +36,8 @@ from studies.pretrained.run import (
     part_of,
     plan,
 )
-from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
-from studies.pretrained.tables import best_rates, comparisons, read, tables
+from studies.pretrained.score import GREEDY, SAMPLES, TOKENS, Drawn, Record, draw, score
+from studies.pretrained.tables import REPORTED, TESTED, best_rates, comparisons, explanations, gains, read, tables
 from tests.tiny_model import make_model
 
 
@@ -203,6 +203,41 @@ def test_an_arm_is_tested_at_its_best_rate_on_other_problems(tmp_path: Path) -> 
     assert best_rates(PARTS[1], scored) == {"hardened": "3e-5", "sft": "1e-4", "grpo": "3e-5"}
     found = [(one.ours, one.other, one.difference.of.value) for one in comparisons(scored)]
     assert found == [("hardened 3e-5", "sft 1e-4", -1), ("hardened 3e-5", "grpo 3e-5", -1)]
+
+
+def test_explanations_follow_from_the_records(tmp_path: Path) -> None:
+    """Of 20 problems, from two warm-ups: with samples the one arm has 9 more than the other, greedily 1 more."""
+    counts = {"warm-up": 4, "hardened": 6, "expert_iteration": 15, "strict": 12, "sft": 12}
+    greedy = {"warm-up": 8, "hardened": 14, "expert_iteration": 15, "sft": 13}
+    for number in (4, 5):
+        for ending, of in (("", counts), (GREEDY, greedy)):
+            for arm, right in of.items():
+                run = f"{arm}-{number}" if arm == "warm-up" else f"{arm}-3e-5-{number}"
+                records_of(tmp_path, run, f"held-out{ending}", (1,) * SAMPLES * right + (0,) * SAMPLES * (20 - right))
+    records_of(tmp_path, "strict-3e-5-5", "held-out", (1,) * SAMPLES * 14 + (0,) * SAMPLES * 6)
+    found = explanations(read(tmp_path))
+    assert [one.name for one, *_ in found] == [one.name for one in (*TESTED, *REPORTED)]
+    assert all((warm_ups, difference.problems) == ((4, 5), 20) for _, warm_ups, difference, _ in found)
+    percent = {one.name: round(100 * difference.of.value, 6) for one, _, difference, _ in found}
+    assert percent == {
+        "expert_iteration − hardened, less the same of greedy answers": 40,
+        "strict − hardened": 35,
+        "strict − expert_iteration": -10,
+        "strict − sft": 5,
+        "expert_iteration − hardened, greedy": 5,
+        "sft − hardened, greedy": -5,
+        "expert_iteration − warm-up, greedy": 35,
+        "sft − warm-up, greedy": 25,
+        "hardened − warm-up, greedy": 30,
+    }
+    (_, _, sharpening, first), (_, _, names, second), *rest = found
+    assert (first, second) == pytest.approx(holm([sharpening.p, names.p]))
+    assert all(p is None for *_, p in rest)
+    low, high = sharpening.of.interval or (0, 0)
+    assert 0 < low < 0.4 < high < 0.7
+    gained = {run: round(100 * difference.of.value, 6) for run, difference in gains(read(tmp_path))}
+    assert (gained["hardened", "3e-5", 4], gained["strict", "3e-5", 5]) == (10, 50)  # of samples
+    assert [one.other for one in comparisons(read(tmp_path))] == ["sft 3e-5", "expert_iteration 3e-5"]
 
 
 def cells(line: str) -> list[str]:
