@@ -245,12 +245,8 @@ def tables(scored: Sequence[Scored]) -> Iterator[Table]:
         for one, warm_ups, difference, p in explanations(scored)
     ]
     if explained:
-        heads = (Column("difference of", Style.TEXT), Column("warm-ups", Style.TEXT))
-        yield Table(
-            "Why hardened teaches less than imitation: right and rule-verified answers",
-            (*heads, *results),
-            tuple(explained),
-        )
+        heads = (Column("right and rule-verified answers", Style.TEXT), sides[0])
+        yield Table("Why hardened teaches less than imitation", (*heads, *results), tuple(explained))
     gained = [(*run, difference.of) for run, difference in gains(scored)]
     yield Table("The same against the warm-up (not set before, not corrected)", (*NAMES, results[0]), tuple(gained))
 

@@ -257,7 +257,7 @@ def test_the_page_follows_from_the_records() -> None:
     assert page == "\n".join(map(to_markdown, tables(read(DOCS / "experiments" / "pretrained"))))
     page_lines = page.splitlines()
     shown = (DOCS / "experiments.md").read_text(encoding="utf-8").splitlines()
-    names = {"proof_r1, `hardened`": "hardened", "proof_r1, `paper`": "paper"}
+    names = {"proof_r1, `hardened`": "hardened", "proof_r1, `paper`": "paper", "proof_r1, `strict`": "strict"}
     for warm_up, file in (("1", "same"), ("3", "held-out"), ("4", "held-out"), ("5", "held-out")):
         first = next(number for number, line in enumerate(shown) if f"| model, from warm-up {warm_up} |" in line)
         table = rows_after(page_lines, page_lines.index(f"**{file}, rules train**") + 2)
@@ -280,3 +280,14 @@ def test_the_page_follows_from_the_records() -> None:
             numbers = f"{row['right and rule-verified (points)']} | {row['p, corrected']}"
             line = f"| {row.get('warm-ups', '3')} | {ours} 3e-5 | {row['against']} | {numbers} |"
             assert line.replace("-", "−") in unescaped
+    name, difference = "fourth part, warm-ups 4 and 5", "right and rule-verified (points)"
+    explained = rows_after(shown, next(number for number, line in enumerate(shown) if line.startswith(f"| {name} |")))
+    assert len(explained) == len(TESTED) + len(REPORTED)
+    for row in explained:
+        assert f"| {row[name]} | 4, 5 | {row[difference]} | {row['p, corrected']} |".replace("-", "−") in unescaped
+    greedy = next(number for number, line in enumerate(shown) if "| from warm-up 4 | greedy |" in line)
+    for model, *shares in map(cells, takewhile(lambda line: line.startswith("|"), shown[greedy + 2 :])):
+        for place, (warm_up, file) in enumerate([("4", ""), ("4", GREEDY), ("5", ""), ("5", GREEDY)]):
+            table = rows_after(page_lines, page_lines.index(f"**held-out{file}, rules train**") + 2)
+            scores = [one for one in table if (one["model"].replace("\\", ""), one["warm-up"]) == (model, warm_up)]
+            assert [one["right and rule-verified (%)"] for one in scores] == [shares[place]]
