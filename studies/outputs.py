@@ -215,6 +215,8 @@ START, END = "<!-- table -->", "<!-- end of the table -->"
 
 def main() -> None:
     """Write the table into the page."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m studies.outputs DATA")
     data = Path(sys.argv[1])
     made = table({name: counts(data, name) for name in SETS})
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)

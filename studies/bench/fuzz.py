@@ -55,6 +55,8 @@ def main(seconds: str, names: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m studies.bench.fuzz SECONDS [TARGET...]")
     if sys.argv[1] == "--one":
         fuzz(sys.argv[2], sys.argv[3:])
     else:

@@ -259,5 +259,15 @@ def _row(scored: Scored) -> tuple[Cell, ...]:
     return (scored.arm, scored.rate, scored.warm_up, *shares, *[record.mean(column.name) for column in MEANS])
 
 
+def main() -> None:
+    """Print the tables of the folder of the command line."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m studies.pretrained.tables RECORDS")
+    scored = read(Path(sys.argv[1]))
+    if not scored:
+        raise SystemExit(f"{sys.argv[1]}: no folder with records of the study (RUN.FILE.json)")
+    sys.stdout.write("\n".join(map(to_markdown, tables(scored))))
+
+
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(map(to_markdown, tables(read(Path(sys.argv[1]))))))
+    main()

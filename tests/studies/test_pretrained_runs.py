@@ -38,6 +38,7 @@ from studies.pretrained.run import (
 )
 from studies.pretrained.score import GREEDY, SAMPLES, TOKENS, Drawn, Record, draw, score
 from studies.pretrained.tables import REPORTED, TESTED, best_rates, comparisons, explanations, gains, read, tables
+from studies.pretrained.tables import main as print_tables
 from tests.tiny_model import make_model
 
 
@@ -184,6 +185,13 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     assert "| 1 | hardened 3e-5 | grpo 3e-5 | 60.0 " in last
     assert "| hardened | 3e-5 | 1 | 60.0 " in gained
     assert "| 2 |" not in gained  # that warm-up has no scores
+
+
+def test_a_folder_without_records_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for given, message in (([], "usage"), ([str(tmp_path)], "no folder with records"), (["nowhere"], "nowhere")):
+        monkeypatch.setattr("sys.argv", ["tables", *given])
+        with pytest.raises(SystemExit, match=message):
+            print_tables()
 
 
 def test_an_arm_is_tested_at_its_best_rate_on_other_problems(tmp_path: Path) -> None:
