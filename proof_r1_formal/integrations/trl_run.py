@@ -59,6 +59,8 @@ class Run:
 def read_run(file: Path, changes: Sequence[str]) -> Run:
     """Read the file, with changes to its fields as ``--field value``, and the data.
 
+    Without an accelerator, ``use_cpu`` is true and ``bf16`` false, unless the file or a change sets them.
+
     Raises:
         ProofR1Error: a field, method, preset or catalogue is unknown or has a wrong value, the model's folder has no
             fast tokenizer, or a file cannot be read (with ``strict``, also if a problem cannot be used).
@@ -73,6 +75,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
     kind = WarmUpConfig if SFT in methods else ProofConfig
     try:
         parser = TrlParser((DataArguments, kind, ModelConfig))
+        if not torch.accelerator.is_available():  # TRL's defaults are an error on a CPU
+            parser.set_defaults(use_cpu=True, bf16=False)
         arguments, settings, model = parser.parse_args_and_config(["--config", str(file), *changes])
     except (ValueError, TypeError) as error:
         raise DataError(str(file), str(error)) from error

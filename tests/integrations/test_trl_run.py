@@ -25,8 +25,6 @@ method: sft
 prompt: question
 max_steps: 2
 per_device_train_batch_size: 2
-use_cpu: true
-bf16: false
 report_to: none
 """
 LEARN = """
@@ -37,8 +35,6 @@ max_steps: 2
 per_device_train_batch_size: 4
 num_generations: 2
 max_completion_length: 24
-use_cpu: true
-bf16: false
 report_to: none
 logging_steps: 1
 save_steps: 2
@@ -146,7 +142,27 @@ def test_the_example_files_can_be_used(
     from proof_r1_formal.integrations.trl_run import describe, read_run
 
     monkeypatch.chdir(ROOT)
-    here = ["--model_name_or_path", str(taught), "--use_cpu", "true", "--bf16", "false", "--output_dir", str(tmp_path)]
+    here = ["--model_name_or_path", str(taught), "--output_dir", str(tmp_path)]
     here += [word for field in ("problems", "evaluation") for word in (f"--{field}", "examples/problems.jsonl")]
     lines = list(describe(read_run(ROOT / "examples" / "trl" / f"{name}.yaml", [*here, "--max_prompt_tokens", "2000"])))
     assert lines[0].startswith("6 demonstrations; " if name == "warm-up" else "6 problems; ")
+
+
+def test_a_machine_without_an_accelerator_trains_on_its_cpu(
+    files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32, unless the file or a change says otherwise."""
+    import torch
+
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    run = read_run(files / "learn.yaml", ["--model_name_or_path", str(taught)])
+    assert (run.settings.use_cpu, run.settings.bf16) == (True, False)
+    for name in ("warm-up", "learn"):
+        file = files / f"{name}.yaml"
+        file.write_text(f"{file.read_text()}\nbf16: true\n")
+        assert read_run(file, ["--model_name_or_path", str(taught)]).settings.bf16
+    run = read_run(files / "learn.yaml", ["--model_name_or_path", str(taught), "--bf16", "false"])
+    assert not run.settings.bf16
