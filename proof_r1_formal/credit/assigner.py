@@ -9,23 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from threading import Lock
 from types import MappingProxyType
-from typing import Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
-from proof_r1_formal.credit.methods import METHODS, Imitation, Rollout, credit_batch, divisor, rollout_of
+from proof_r1_formal.credit.corrections import CorrectedRollout, CorrectedText, Encode, corrected_rollout
+from proof_r1_formal.credit.methods import (
+    METHODS,
+    Imitation,
+    Method,
+    Rollout,
+    credit_batch,
+    divisor,
+    needs_corrections,
+    rollout_of,
+)
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
-from proof_r1_formal.credit.workers import Workers, nothing
+from proof_r1_formal.credit.workers import Checked, Workers, checked, nothing, prover_of
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
 from proof_r1_formal.evaluation.estimates import quotient, total
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
+from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
@@ -57,6 +68,8 @@ class BatchCredit:
         reports: B reports.
         broken: how many completions could not be verified. They earn nothing and do not count in their groups.
         metrics: means over the batch for a trainer's log, by name.
+        replaced: B tuples of token ids, or None. Under a method with corrections, a tuple is the row that the trainer
+            puts in the place of the completion; the advantages are those of its tokens.
     """
 
     advantages: tuple[tuple[float, ...], ...]
@@ -64,6 +77,7 @@ class BatchCredit:
     reports: tuple[TraceReport, ...]
     broken: int
     metrics: Mapping[str, float]
+    replaced: tuple[tuple[int, ...] | None, ...]
 
 
 class CreditAssigner:
@@ -77,10 +91,11 @@ class CreditAssigner:
         settings: the constants of the formulas; the paper's if None.
         workers: processes that verify; with 0 this process verifies, without a time limit.
         timeout: seconds of one completion in a worker; a completion that takes longer counts as broken.
+        max_tokens: no correction is longer than this, its kept part included.
 
     Raises:
         ProofR1Error: an unknown method or one without rollouts, an unknown preset or catalogue, or a tokenizer whose
-            tokens have no bytes.
+            tokens have no bytes. A method with corrections needs the tokenizer itself, with an end of text.
     """
 
     def __init__(
@@ -93,6 +108,7 @@ class CreditAssigner:
         settings: CreditSettings | None = None,
         workers: int = 1,
         timeout: float = 60.0,
+        max_tokens: int | None = None,
     ) -> None:
         named = METHODS.get(method)
         if named is None or isinstance(named, Imitation):
@@ -104,6 +120,7 @@ class CreditAssigner:
         self._settings = settings or CreditSettings(preset=preset or "paper")
         if self._settings.preset not in PRESETS:
             raise ProofR1Error(f"no preset is named {self._settings.preset!r}; there are {', '.join(PRESETS)}")
+        self._corrections = _Corrections.of(named, tokenizer, max_tokens) if needs_corrections(named) else None
         if not isinstance(tokenizer, str | bytes):
             if not hasattr(tokenizer, "backend_tokenizer"):
                 name = type(tokenizer).__name__
@@ -113,7 +130,9 @@ class CreditAssigner:
         self._pieces = TokenPieces(tokenizer)
         self._baselines = Baselines.start(catalogue(rules), self._settings)
         self._verification = Settings(rules=rules, evaluation=False)
-        self._opening = Workers(self._verification, count=workers, timeout=timeout) if workers else None
+        corrects = self._corrections is not None
+        opening = Workers(self._verification, count=workers, timeout=timeout, corrects=corrects) if workers else None
+        self._opening = opening
         self._open = ExitStack()
         self._starting = Lock()  # an agent verifies in several threads
         self._workers: Workers | None = None
@@ -167,17 +186,24 @@ class CreditAssigner:
             unread = nothing(problem, 0, self._verification)
             return lambda: rollout_of(unread, silence, self._settings, verified=False)
         if self._opening is None:
-            return lambda: rollout_of(self._verifier.verify(problem, text.text), text, self._settings)
+            here = checked(problem, text.text, self._verifier, self._prover)
+            return lambda: self._rollout(ids, text, here)
         with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
         asked = self._workers.verify(problem, text.text)
+        return lambda: self._rollout(ids, text, asked.result())
 
-        def wait() -> Rollout:
-            checked = asked.result()
-            return rollout_of(checked.report, text, self._settings, verified=checked.failure is None)
+    def _rollout(self, ids: Sequence[int], text: TokenText, found: Checked) -> Rollout:
+        rollout = rollout_of(found.report, text, self._settings, verified=found.failure is None)
+        if self._corrections is None:
+            return rollout
+        corrected = self._corrections.rollout(ids, text, found.corrected, self._pieces)
+        return replace(rollout, corrected=corrected, correcting=found.correcting)
 
-        return wait
+    @cached_property
+    def _prover(self) -> Prover | None:
+        return None if self._corrections is None else prover_of(self._verifier)
 
     @cached_property
     def _verifier(self) -> Verifier:
@@ -211,8 +237,26 @@ class CreditAssigner:
             divisor=divisor(credits_),
             reports=reports,
             broken=sum([not one.verified for one in rollouts]),
-            metrics=batch_metrics(reports) | {"silent_groups": silent / max(1, len(groups))},
+            metrics=batch_metrics(reports) | {"silent_groups": silent / max(1, len(groups))} | self._noted(rollouts),
+            replaced=tuple([one.replaced for one in credits_]),
         )
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the method takes corrections, so that rows of the batch may be replaced."""
+        return self._corrections is not None
+
+    def _noted(self, rollouts: Sequence[Rollout]) -> dict[str, float]:
+        """Of corrections: shares of rollouts, means, and the processor time for one rollout."""
+        if self._corrections is None:
+            return {}
+        count, made = max(1, len(rollouts)), [one.corrected for one in rollouts if one.corrected is not None]
+        return {
+            "corrected": len(made) / count,
+            "kept_actions": sum([one.accepted for one in made]) / max(1, len(made)),
+            "expert_tokens": sum([len(one.ids) - one.start for one in made]) / max(1, len(made)),
+            "correction_seconds": sum([one.correcting for one in rollouts]) / count,
+        }
 
     # -- state --------------------------------------------------------------------------------------------------------
 
@@ -229,6 +273,33 @@ class CreditAssigner:
         if differing := self._baselines.averages.keys() ^ state.keys():
             raise ProofR1Error(f"the checkpoint was made with other rules; the first that differs is {min(differing)}")
         self._baselines = Baselines(MappingProxyType({rule: float(value) for rule, value in state.items()}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Corrections:
+    """Makes corrections of tokens: how texts are encoded, the id that ends one, and the greatest length of a row."""
+
+    encode: Encode
+    end: int
+    max_tokens: int | None
+
+    @classmethod
+    def of(cls, method: Method, tokenizer: Any, max_tokens: int | None) -> _Corrections:
+        end = getattr(tokenizer, "eos_token_id", None)
+        if end is None or not hasattr(tokenizer, "backend_tokenizer"):
+            raise ProofR1Error(
+                f"method {method.name!r} encodes corrections; give the model's tokenizer with its eos_token"
+            )
+        backend = tokenizer.backend_tokenizer
+        return cls(lambda text: backend.encode(text, add_special_tokens=False).ids, end, max_tokens)
+
+    def rollout(
+        self, ids: Sequence[int], text: TokenText, corrected: CorrectedText | None, pieces: TokenPieces
+    ) -> CorrectedRollout | None:
+        if corrected is None:
+            return None
+        made = corrected_rollout(ids, text, corrected, pieces, self.encode, self.end)
+        return None if self.max_tokens is not None and len(made.ids) > self.max_tokens else made
 
 
 def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:

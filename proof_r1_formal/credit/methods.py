@@ -13,17 +13,23 @@ evaluation.
 | ``proof_r1`` | per action: its verdicts, and the answer if the answer depends on it |
 | ``no_verification`` | ``proof_r1`` without the verdicts |
 | ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
+| ``taught`` | at its first wrong step, the steps by which a prover goes on: imitation on its own prefix |
+| ``proof_r1_taught`` | ``proof_r1``, with one corrected rollout as a further member of each group |
+| ``contrast`` | its first wrong action against the prover's action from the same prefix |
+
+The last three take a prover's corrections (``credit.corrections``). A corrected rollout replaces a row of the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.credit.align import Alignment, align, whole
+from proof_r1_formal.credit.corrections import CorrectedRollout
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, Group
 from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, group_relative, with_uncertain
@@ -59,11 +65,37 @@ class PerAction:
     Attributes:
         verification: whether an action earns a verification term.
         closure: whether only actions of the closure earn the outcome term.
+        taught: whether a corrected rollout joins each group. It takes the row of the rollout that it corrects.
     """
 
     name: str
     verification: bool = True
     closure: bool = True
+    taught: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Teaching:
+    """Imitation of an expert on the model's own prefixes, as in DAgger (Ross et al. 2011, arXiv:1011.0686).
+
+    A rollout with a flaw is replaced by its correction, in which the tokens of the expert have advantage 1. All tokens
+    of a flawless rollout have advantage 1, because the expert would have accepted each of its steps.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contrasting:
+    """The first wrong action against the expert's action from the same prefix.
+
+    Two flawed rollouts of a group make a pair. In the first, the tokens of the first wrong action have advantage -1/2.
+    Its correction replaces the second, and the tokens of the expert's first action there have 1/2. At the first update
+    after sampling, this is the gradient of the preference loss -log sigmoid(m). There m is the log-ratio of the
+    expert's action to the wrong one, less the same of the policy that sampled (DPO with beta 1, arXiv:2305.18290).
+    """
+
+    name: str
 
 
 def flawless_reward(report: TraceReport) -> float:
@@ -72,7 +104,7 @@ def flawless_reward(report: TraceReport) -> float:
     return float(right and all(step.signal == 1.0 for step in report.actions))
 
 
-Method: TypeAlias = Imitation | WholeTrajectory | PerAction
+Method: TypeAlias = Imitation | WholeTrajectory | PerAction | Teaching | Contrasting
 
 _METHODS: tuple[Method, ...] = (
     Imitation("sft"),
@@ -82,9 +114,17 @@ _METHODS: tuple[Method, ...] = (
     PerAction("proof_r1"),
     PerAction("no_verification", verification=False),
     PerAction("no_closure", closure=False),
+    Teaching("taught"),
+    PerAction("proof_r1_taught", taught=True),
+    Contrasting("contrast"),
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})
 """The methods by name."""
+
+
+def needs_corrections(method: Method) -> bool:
+    """Whether the method takes a prover's corrections of rollouts."""
+    return isinstance(method, Teaching | Contrasting) or (isinstance(method, PerAction) and method.taught)
 
 
 # -- a batch ----------------------------------------------------------------------------------------------------------
@@ -98,11 +138,15 @@ class Rollout:
         report: on the completion.
         alignment: of actions with tokens; of the whole text if no action has a token and the preset credits the text.
         verified: False if verification itself failed, so the report is meaningless.
+        corrected: the corrected rollout, where the method asks for it and something is wrong.
+        correcting: seconds of processor time that the prover took.
     """
 
     report: TraceReport
     alignment: Alignment
     verified: bool = True
+    corrected: CorrectedRollout | None = None
+    correcting: float = 0.0
 
 
 def rollout_of(
@@ -125,15 +169,17 @@ class TokenCredit:
     """The credit of a rollout.
 
     Attributes:
-        advantages: one per token of the completion.
+        advantages: one per token of the completion, or of the row that replaces it.
         units: of the rollout in the divisor of the loss: its mapped actions, or 1 if the rollout is credited as a
             whole.
         actions: the credit of the actions, under a method with credit per action.
+        replaced: the tokens of the corrected rollout that replaces the completion in the batch, if one does.
     """
 
     advantages: tuple[float, ...]
     units: int
     actions: Credit | None = None
+    replaced: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +219,10 @@ def credit_batch(
         case PerAction():
             credited = [_per_action(method, group, baselines, settings) for group in compared]
             baselines = baselines.after([one.report for group in compared for one in group], settings)
+        case Teaching():
+            credited = [[_taught(one) for one in group] for group in compared]
+        case Contrasting():
+            credited = [_contrasted(group) for group in compared]
         case _:
             assert_never(method)
     return GroupCredits(tuple(map(_with_the_others, groups, compared, credited)), baselines)
@@ -183,7 +233,7 @@ def _with_the_others(
 ) -> tuple[TokenCredit, ...]:
     """The credit of a whole group: of those that were compared, and nothing for the others."""
     earned = {id(rollout): credit for rollout, credit in zip(compared, credited, strict=True)}
-    return tuple([earned.get(id(one)) or TokenCredit((0.0,) * len(one.alignment.owners), 0) for one in group])
+    return tuple([earned.get(id(one)) or _nothing(one) for one in group])
 
 
 def divisor(credits_: Iterable[TokenCredit]) -> int:
@@ -201,8 +251,55 @@ def _whole(method: WholeTrajectory, group: Sequence[Rollout], settings: CreditSe
 def _per_action(
     method: PerAction, group: Sequence[Rollout], baselines: Baselines, settings: CreditSettings
 ) -> list[TokenCredit]:
-    reports, alignments = [one.report for one in group], [one.alignment for one in group]
+    taught = next((n for n, one in enumerate(group) if one.corrected is not None), None) if method.taught else None
+    corrected = None if taught is None else group[taught].corrected
+    members = [(one.report, one.alignment) for one in group]
+    if corrected is not None:
+        members.append((corrected.report, corrected.alignment))
+    reports, alignments = [report for report, _ in members], [alignment for _, alignment in members]
     mapped = [alignment.mapped for alignment in alignments]
     given = Group(reports, mapped, baselines, settings, verification=method.verification, closure=method.closure)
     credited = zip(alignments, PRESETS[settings.preset].credit(given), strict=True)
-    return [TokenCredit(alignment.project(credit.advantages), credit.units, credit) for alignment, credit in credited]
+    found = [TokenCredit(alignment.project(credit.advantages), credit.units, credit) for alignment, credit in credited]
+    if taught is not None and corrected is not None:
+        found[taught] = replace(found.pop(), replaced=corrected.ids)
+    return found
+
+
+# -- corrections ------------------------------------------------------------------------------------------------------
+
+
+def _taught(rollout: Rollout) -> TokenCredit:
+    if (corrected := rollout.corrected) is not None:
+        tokens = len(corrected.ids) - corrected.start
+        return TokenCredit((0.0,) * corrected.start + (1.0,) * tokens, 1, replaced=corrected.ids)
+    flawless = flawless_reward(rollout.report)
+    return TokenCredit((flawless,) * len(rollout.alignment.owners), int(flawless))
+
+
+def _contrasted(group: Sequence[Rollout]) -> list[TokenCredit]:
+    found = [_nothing(one) for one in group]
+    flawed = [number for number, one in enumerate(group) if one.corrected is not None]
+    for wrong, replaced in zip(flawed[::2], flawed[1::2], strict=False):
+        rollout = group[wrong]
+        assert rollout.corrected is not None
+        better = rollout.corrected
+        found[wrong] = TokenCredit(_marks(_first_wrong(rollout, better), -0.5), 1)
+        chosen = [owner == better.accepted for owner in better.alignment.owners]
+        found[replaced] = TokenCredit(_marks(chosen, 0.5), 0, replaced=better.ids)
+    return found
+
+
+def _first_wrong(rollout: Rollout, better: CorrectedRollout) -> list[bool]:
+    """The tokens of the first wrong action; all later tokens where there is no such action."""
+    owners, action = rollout.alignment.owners, better.accepted
+    there = rollout.report.parsed and action < len(rollout.report.actions)
+    return [owner == action if there else place >= better.start for place, owner in enumerate(owners)]
+
+
+def _marks(tokens: Iterable[bool], advantage: float) -> tuple[float, ...]:
+    return tuple([advantage if marked else 0.0 for marked in tokens])
+
+
+def _nothing(rollout: Rollout) -> TokenCredit:
+    return TokenCredit((0.0,) * len(rollout.alignment.owners), 0)

@@ -2,7 +2,7 @@
 
 In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. If a completion makes its
 process fail, die or hang, its report has no action and no answer. Reports depend on problems and completions only, not
-on the workers.
+on the workers. On request, a prover corrects each completion in which something is wrong.
 """
 
 from __future__ import annotations
@@ -16,11 +16,16 @@ from functools import partial
 from typing import Self, TypeAlias
 
 from proof_r1_formal import Problem, Settings, TraceReport, Verifier
+from proof_r1_formal.credit.corrections import CorrectedText
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.generate.correction import Correction, correct
+from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.workers import Limits, WorkerError, worker_pool
 
+CORRECTION_BUDGET = 20_000
+"""Budget of the prover for one completion, in the units of ``generate.synthesize``; it stops a hard search."""
+
 _Task: TypeAlias = tuple[Problem, str, int, bool]
-_Answer: TypeAlias = tuple[TraceReport, float] | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +36,39 @@ class Checked:
         report: on the completion.
         seconds: of processor time.
         failure: reason for a missing report, if it is missing.
+        corrected: the correction, if it was asked for, something is wrong, and the prover found one.
+        correcting: seconds of processor time of the correction.
     """
 
     report: TraceReport
     seconds: float
     failure: str | None = None
+    corrected: CorrectedText | None = None
+    correcting: float = 0.0
+
+
+_Answer: TypeAlias = Checked | str
 
 
 class Workers:
     """Processes that verify, with a timeout in seconds per completion. Use it in a ``with`` statement, more than once.
 
+    ``corrects``: whether to correct the completions, too.
+
     Raises:
         ProofR1Error: the settings are unusable.
     """
 
-    def __init__(self, settings: Settings, *, count: int = 1, timeout: float = 60.0) -> None:
+    def __init__(self, settings: Settings, *, count: int = 1, timeout: float = 60.0, corrects: bool = False) -> None:
         settings.verifier()  # so that a wrong setting is reported here and not by a process
-        self._settings = settings
+        self._settings, self._corrects = settings, corrects
         self._count, self._limits = count, Limits(timeout=timeout)
 
     def __enter__(self) -> Self:
         self._open = ExitStack()
-        opening = worker_pool(self._count, initializer=partial(_start, self._settings), limits=self._limits)
+        opening = worker_pool(
+            self._count, initializer=partial(_start, self._settings, self._corrects), limits=self._limits
+        )
         self._pool = self._open.enter_context(opening)
         return self
 
@@ -79,8 +95,8 @@ class Workers:
                 checked.cancel()
                 return
             match answer.exception() or answer.result():
-                case (report, seconds):
-                    checked.set_result(Checked(report, seconds))
+                case Checked() as found:
+                    checked.set_result(found)
                 case str(reason) | WorkerError(args=(reason,)):
                     checked.set_result(Checked(nothing(problem, sample, self._settings), 0.0, reason))
                 case BaseException() as error:
@@ -92,22 +108,50 @@ class Workers:
 
 _verifiers: Mapping[bool, Verifier]
 """The verifiers of a worker process, for evaluation and for training; set once, when it starts."""
+_prover: Prover | None
+"""The prover of a worker process that corrects; set at the same time."""
 
 
-def _start(settings: Settings) -> None:
-    global _verifiers
+def _start(settings: Settings, corrects: bool) -> None:
+    global _verifiers, _prover
     _verifiers = {kind: replace(settings, evaluation=kind).verifier() for kind in (False, True)}
+    _prover = prover_of(_verifiers[False]) if corrects else None
 
 
 def _check(task: _Task) -> _Answer:
     problem, completion, sample, evaluation = task
-    start = time.process_time()
     try:
-        return _verifiers[evaluation].verify(problem, completion, sample=sample), time.process_time() - start
+        return checked(problem, completion, _verifiers[evaluation], None if evaluation else _prover, sample=sample)
     except SolverError:
         raise
     except Exception as error:  # noqa: BLE001 (one completion never stops a run; it is counted and its text is kept)
         return f"{type(error).__name__}: {error}"
+
+
+def prover_of(verifier: Verifier) -> Prover:
+    """The prover that corrects completions."""
+    return Prover(verifier, budget=CORRECTION_BUDGET)
+
+
+def checked(
+    problem: Problem, completion: str, verifier: Verifier, prover: Prover | None = None, *, sample: int = 0
+) -> Checked:
+    """Verify a completion in this process, and correct it if there is a prover.
+
+    Raises:
+        SolverError: the solver is broken.
+    """
+    started = time.process_time()
+    report = verifier.verify(problem, completion, sample=sample)
+    verified = time.process_time()
+    if prover is None:
+        return Checked(report, verified - started)
+    correction = correct(problem, completion, prover)
+    corrected = None
+    if isinstance(correction, Correction):
+        whole = verifier.verify(problem, correction.text, sample=sample)
+        corrected = CorrectedText(len(correction.kept), correction.added, correction.accepted, whole)
+    return Checked(report, verified - started, None, corrected, time.process_time() - verified)
 
 
 def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:

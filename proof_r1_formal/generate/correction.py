@@ -210,9 +210,7 @@ class _Layout:
         return _dumped({key: values[key] for key in self.keys}, self.ascii, self.indent, self.separators, self.margin)
 
 
-def _dumped(
-    value: Mapping[str, object], ascii_: bool, indent: int | None, separators: _Separators, margin: str
-) -> str:
+def _dumped(value: Mapping[str, object], ascii_: bool, indent: int | None, separators: _Separators, margin: str) -> str:
     """One element as JSON. No formula looks like ``</summary>``, because ``<`` is escaped."""
     text = json.dumps(value, ensure_ascii=ascii_, indent=indent, separators=separators)
     return text.replace("<", "\\u003c").replace("\n", f"\n{margin}")

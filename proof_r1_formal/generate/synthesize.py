@@ -134,7 +134,9 @@ class Prover:
         claims = [option.id for option in problem.options if option.label != UNCERTAIN]
         return self._result(problem, claims) if claims else GaveUp(Reason.NO_CLAIM)
 
-    def continue_proof(self, problem: Problem, accepted: Sequence[ReferenceStep], *, claim: str | None = None) -> Result:
+    def continue_proof(
+        self, problem: Problem, accepted: Sequence[ReferenceStep], *, claim: str | None = None
+    ) -> Result:
         """Find the shortest continuation of a proof, from the premises and the conclusions of its steps.
 
         The steps of the result have ids that continue those of the given ones. Between two continuations with equally

@@ -9,14 +9,14 @@ verifies the completions and gives the advantages. With the settings that the co
 of ``docs/training.md``, over the tokens j of the B completions k of a generation batch.
 
 TRL passes token advantages of a subclass to its loss (a comment in its ``_compute_loss`` says so). It shuffles rows
-after it has scored them, so the credit must come before: the trainer overrides a method of TRL that is not public,
-``_generate_and_score_completions``, and two that save and load; a test watches them.
+after it has scored them, so the credit must come before: the trainer overrides two methods of TRL that are not public,
+``_generate_and_score_completions`` and ``_generate``, and two that save and load; a test watches them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -117,6 +117,7 @@ class ProofConfig(GRPOConfig):
             rules=self.rules,  # type: ignore[arg-type]
             workers=self.verification_workers,
             timeout=self.verification_timeout,
+            max_tokens=self.max_completion_length,
         )
 
 
@@ -149,55 +150,70 @@ class ProofTrainer(GRPOTrainer):
                 "share_prompts is for one process: each prompt is a second pass, which DDP does not allow"
             )
         self.assigner = args.assigner(self.processing_class)
+        self._asked: list[Problem] = []
         self._rollouts: list[Rollout] = []
+        self._credit: BatchCredit
         self._noted: list[Mapping[str, float]] = []
         self._evaluated: dict[str, Problem] = {}
         self._reports: list[TraceReport] = []
 
     # -- a batch ------------------------------------------------------------------------------------------------------
 
-    def _verify(
-        self, *, completion_ids: list[list[int]], problem: Sequence[str | None] | None = None, **columns: Any
-    ) -> list[float]:
-        """The reward function that TRL calls with the completions of this process; what it returns is only logged."""
-        nothing = [None] * len(completion_ids)
-        sources = columns.get("data_source") or nothing
-        problems = [problem_of(one) for one in problem or nothing if one]
-        if len(problems) < len(completion_ids) or any(name not in (None, DATA_SOURCE) for name in sources):
-            raise ProofR1Error("a row has no problem in its column `problem`; give rows of other tasks another trainer")
-        self._rollouts = self.assigner.verify(problems, completion_ids)
-        if not self.model.training:
-            self._evaluated |= {one.id: one for one in problems}
+    def _verify(self, **columns: Any) -> list[float]:
+        """The reward function that TRL calls for the rows of this process; what it returns is only logged."""
         columns["log_extra"]("signals", [[s.signal for s in one.report.actions] for one in self._rollouts])
         return [float(one.report.answer_correct is True) for one in self._rollouts]
 
     _verify.__name__ = "right"  # the name in TRL's logs
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        nothing = [row for row in inputs if not row.get("problem") or row.get("data_source") not in (None, DATA_SOURCE)]
+        if nothing:
+            raise ProofR1Error("a row has no problem in its column `problem`; give rows of other tasks another trainer")
+        self._asked = [problem_of(row["problem"]) for row in inputs]
         output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-        if "tool_mask" in output:
+        if self.model.training:
+            output["advantages"] = self._advantages(output["completion_ids"])
+        return output
+
+    def _generate(self, prompts: list[Any]) -> Any:
+        """TRL's sampling, after which completions are verified, and rows replaced where the method has corrections.
+
+        TRL computes log-probabilities after this, so they are those of the rows that it trains on. Lengths that it logs
+        are those of the completions that were sampled.
+        """
+        prompt_ids, completion_ids, tool_mask, completions, logps, *others = super()._generate(prompts)
+        if tool_mask is not None:
             raise ProofR1Error(
                 "a completion has tokens of tools or of an environment; only the model's own have credit"
             )
-        mine, self._rollouts = self._rollouts, []
-        everyone: list[Rollout] = gather_object(mine)  # a group may span processes
-        if not self.model.training:
+        self._rollouts = self.assigner.verify(self._asked, completion_ids)
+        everyone: list[Rollout] = gather_object(self._rollouts)  # a group may span processes
+        if self.model.training:
+            credit = self._credit = self.assigner.assign(everyone, self.num_generations)
+            self._noted.append({**credit.metrics, "broken": credit.broken})
+            mine = credit.replaced[self._first_row :][: len(completion_ids)]
+            completion_ids = [list(new or old) for new, old in zip(mine, completion_ids, strict=True)]
+            logps = None if any(mine) else logps  # they are for vLLM's correction, which is off
+        else:
+            self._evaluated |= {one.id: one for one in self._asked}
             self._reports += [one.report for one in everyone]
-            return output
-        credit = self.assigner.assign(everyone, self.num_generations)
-        first = self.accelerator.process_index * len(mine)
-        output["advantages"] = self._advantages(credit, first, output["completion_ids"])
-        self._noted.append({**credit.metrics, "broken": credit.broken})
-        return output
+        return prompt_ids, completion_ids, tool_mask, completions, logps, *others
 
-    def _advantages(self, credit: BatchCredit, first: int, ids: torch.Tensor) -> torch.Tensor:
+    @property
+    def _first_row(self) -> int:
+        """The place in the whole batch of the first row of this process."""
+        return int(self.accelerator.process_index) * len(self._asked)
+
+    def _advantages(self, ids: torch.Tensor) -> torch.Tensor:
         """The advantages of this process's completions, shape (rows, tokens).
 
         TRL divides the sum over tokens by B · L, for B completions of at most L tokens; the method divides it by N_B.
         """
+        credit = self._credit
         scale = len(credit.advantages) * self.max_completion_length / credit.divisor
         advantages = torch.zeros(ids.shape, dtype=torch.float32, device=ids.device)
-        for row, earned in enumerate(credit.advantages[first : first + len(ids)]):
+        for row, earned in enumerate(credit.advantages[self._first_row :][: len(ids)]):
             advantages[row, : len(earned)] = torch.tensor(earned, device=ids.device) * scale
         return advantages
 
