@@ -12,6 +12,7 @@ its spaces and line breaks, its order of keys, its kind of ids and its notation,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -139,6 +140,7 @@ _STYLES: tuple[tuple[bool, int | None, _Separators], ...] = tuple(
     product((False, True), (None, 2, 4, 1), ((", ", ": "), (",", ":"), (",", ": ")))
 )
 """How elements are written: whether all is ASCII, the indentation, and the separators of ``json.dumps``."""
+_COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 _NOTATIONS: tuple[Notation, ...] = ("unicode", "ascii", "juxtaposed", "prefix")
 
 
@@ -177,12 +179,14 @@ class _Layout:
         """The layout of what stays; what it does not show is written as :func:`summary` writes it."""
         actions, begun = written.actions, written.array is not None
         first = text[written.array : actions[0].span[0]] if actions else "\n" if begun else ""
-        between = f",{first}" if first else ", "
-        if len(actions) > 1:
-            between = text[actions[-2].span[1] : actions[-1].span[0]]
         raw = text[slice(*actions[-1].span)] if actions else ""
         margin = first.rpartition("\n")[2] if "\n" in first else ""
         ascii_, indent, separators = _style(raw, margin)
+        between = f",{first}" if first else separators[0]
+        if len(actions) > 1:
+            between = text[actions[-2].span[1] : actions[-1].span[0]]
+        elif actions and (following := _COMMA.match(text, written.end)):
+            between = following[0]
         keys = tuple(json.loads(raw)) if raw else FIELDS
         last = "\n" if "\n" in first else ""
         notation = _notation([action.conclusion or "" for action in actions])

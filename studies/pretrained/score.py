@@ -18,7 +18,7 @@ import torch
 from proof_r1_formal import FOLIO, TRAIN, Problem, Verifier, read_problems
 from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.outcomes import output_row
-from proof_r1_formal.integrations.datasets import problems_dataset
+from proof_r1_formal.integrations.datasets import PromptName, problems_dataset
 from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.graphs import Sampler
 from studies.pretrained.speed import fast_bfloat16, register
@@ -86,22 +86,31 @@ class Drawn(msgspec.Struct, frozen=True):
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0, greedy: bool = False) -> list[Drawn]:
-    """``SAMPLES`` answers to each problem at temperature 1, or the greedy one as often; problem by problem."""
+def draw(
+    model: Path,
+    problems: Sequence[Problem],
+    *,
+    seed: int = 0,
+    greedy: bool = False,
+    samples: int = SAMPLES,
+    prompt: PromptName = "question",
+    tokens: int = TOKENS,
+) -> list[Drawn]:
+    """Answers to each problem at temperature 1, or the greedy one as often; problem by problem."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
     policy: Any = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=register())
     policy.to(device).eval()
-    copies = SAMPLES if greedy else 1
-    rows = problems_dataset(problems, prompt="question")
-    prompts = [row["prompt"] for row in rows for _ in range(SAMPLES // copies)]
+    copies = samples if greedy else 1
+    rows = problems_dataset(problems, prompt=prompt)
+    prompts = [row["prompt"] for row in rows for _ in range(samples // copies)]
     torch.manual_seed(seed)
     drawn: dict[int, Drawn] = {}
     order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
     ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
-    sampler = Sampler(policy, min(AT_ONCE, len(prompts)), TOKENS, greedy=greedy, **ends)
+    sampler = Sampler(policy, min(AT_ONCE, len(prompts)), tokens, greedy=greedy, **ends)
     on_gpu = device == "cuda"  # where a graph would not record a cast that was kept from before
     with torch.autocast(device, torch.bfloat16, enabled=on_gpu or fast_bfloat16(), cache_enabled=not on_gpu):
         while places := list(islice(order, AT_ONCE)):

@@ -1,0 +1,143 @@
+"""The problems of the study: four propositions, one of which follows, in formulas with names of two characters.
+
+In: a seed and a number. Out: the problems of ``studies.pretrained.problems`` with proofs of several steps. Their names
+are drawn anew for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
+a small model can copy a name that it has not seen from its two characters.
+
+    python -m studies.teaching.problems FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from pathlib import Path
+from random import Random
+from string import ascii_uppercase
+
+from proof_r1_formal import Problem, Verifier, parse_formula, read_problems, write_problems
+from proof_r1_formal.generate import summary
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import rename
+from proof_r1_formal.text.show import show
+from studies.pretrained.problems import SEEN, Draw, key
+from studies.pretrained.problems import problems as with_words
+
+_PREDICATES = [f"{letter}{digit}" for letter, digit in product(ascii_uppercase, range(10))]
+_CONSTANTS = [f"{letter}{digit}" for letter, digit in product("abcdefgijklmn", range(10))]  # h, s: ids
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of predicates and of constants."""
+
+    predicates: tuple[str, ...]
+    constants: tuple[str, ...]
+
+
+def _halves() -> tuple[Names, Names]:
+    """Three quarters of all names, and the others. Each letter and each digit is in both."""
+    parts: tuple[tuple[list[str], list[str]], ...] = (([], []), ([], []))
+    for kind, names in enumerate((_PREDICATES, _CONSTANTS)):
+        for number, name in enumerate(names):
+            parts[(number * 7 // 10 + number) % 4 == 0][kind].append(name)
+    seen, new = [Names(tuple(predicates), tuple(constants)) for predicates, constants in parts]
+    return seen, new
+
+
+TRAINING, OTHER = _halves()
+"""The names of training, and those of the test on other names."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of problems.
+
+    Attributes:
+        draw: number, seed, steps and distractors.
+        names: which its problems have.
+        variants: how often each problem stands in it, each time with other names and another order of premises.
+    """
+
+    draw: Draw
+    names: Names = TRAINING
+    variants: int = 1
+
+
+_STEPS, _DISTRACTORS = (1, 4), (0, 2)
+FILES: Mapping[str, File] = {
+    "same": File(Draw(300, 7001, _STEPS, _DISTRACTORS)),
+    "longer": File(Draw(300, 7002, (5, 6), _DISTRACTORS)),
+    "names": File(Draw(300, 7003, _STEPS, _DISTRACTORS), OTHER),
+    "tuning": File(Draw(150, 7004, _STEPS, _DISTRACTORS)),
+    "reinforcement": File(Draw(1_500, 7005, _STEPS, _DISTRACTORS)),
+    "warm-up": File(Draw(6_000, 7006, _STEPS, _DISTRACTORS), variants=4),
+}
+"""The files by name. No file contains a problem of an earlier one under other names."""
+
+
+def write_files(folder: Path) -> None:
+    """Write the files that are not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    seen: set[bytes] = set()
+    verifier = Verifier()
+    for name, file in FILES.items():
+        path = folder / f"{name}.jsonl"
+        if not path.exists():
+            write_problems(path, _problems(name, file, seen, verifier))
+        seen.update(map(key, read_problems(path).values()))
+
+
+def _problems(name: str, file: File, seen: set[bytes], verifier: Verifier) -> Iterator[Problem]:
+    source = Random(f"{file.draw.seed} names")
+    draw = replace(file.draw, vocabulary=SEEN)
+    for made in islice(with_words(name, draw, seen, 1), draw.count):
+        for variant in range(file.variants):
+            yield renamed(replace(made, id=f"{made.id}.{variant}"), file.names, source, verifier)
+
+
+def renamed(problem: Problem, names: Names, source: Random, verifier: Verifier) -> Problem:
+    """The problem with other names and another order of premises; its proof is checked.
+
+    Raises:
+        AssertionError: the proof does not hold.
+    """
+    used = Signature.infer(problem.formulas())
+    predicates = _drawn(sorted(used.predicates), names.predicates, source)
+    constants = _drawn(sorted(used.functions), names.constants, source)
+
+    def other(formula: Formula) -> Formula:
+        return rename(formula, predicates, constants)
+
+    order = source.sample(problem.premises, len(problem.premises))
+    ids = {premise.id: f"h{number}" for number, premise in enumerate(order, 1)}
+    premises = tuple([replace(one, id=ids[one.id], formula=other(one.formula), source="", text="") for one in order])
+    options = tuple([replace(one, label=one.id, formula=other(one.formula)) for one in problem.options])
+    steps = tuple(
+        [
+            replace(
+                step,
+                conclusion=show(other(parse_formula(step.conclusion))),
+                dependencies=tuple([ids.get(one, one) for one in step.dependencies]),
+            )
+            for step in problem.proofs[0]
+        ]
+    )
+    made = replace(problem, premises=premises, options=options, proofs=(steps,), question="")
+    report = verifier.verify(made, summary(steps))
+    assert report.answer_correct, problem.id
+    assert report.rule_verified, problem.id
+    return made
+
+
+def _drawn(old: list[str], names: tuple[str, ...], source: Random) -> dict[str, str]:
+    return dict(zip(old, source.sample(names, len(old)), strict=True))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m studies.teaching.problems FOLDER")
+    write_files(Path(sys.argv[1]))
