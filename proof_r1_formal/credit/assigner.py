@@ -288,7 +288,7 @@ class _Corrections:
         end = getattr(tokenizer, "eos_token_id", None)
         if end is None or not hasattr(tokenizer, "backend_tokenizer"):
             raise ProofR1Error(
-                f"method {method.name!r} encodes corrections; give the model's tokenizer with its eos_token"
+                f"method {method.name!r} encodes corrections; give the model's fast tokenizer, with an eos_token"
             )
         backend = tokenizer.backend_tokenizer
         return cls(lambda text: backend.encode(text, add_special_tokens=False).ids, end, max_tokens)

@@ -21,7 +21,7 @@ from proof_r1_formal.models.prompts import question
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
 
-LENGTH = 200
+LENGTH, LONG = 200, 600
 
 
 @pytest.fixture
@@ -89,13 +89,28 @@ def sampled(output: dict[str, Any]) -> list[list[int]]:
 # -- loss -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kl_weight", [0.0, 0.001])
-def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], kl_weight: float) -> None:
+@pytest.mark.parametrize(
+    ("method", "kl_weight"),
+    [("proof_r1", 0.0), ("proof_r1", 0.001), ("taught", 0.0), ("proof_r1_taught", 0.001), ("contrast", 0.0)],
+)
+def test_loss_and_gradient_are_those_of_the_method(
+    trainer: Callable[..., Any], method: str, kl_weight: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
+    from trl import GRPOTrainer
 
     from tests.policy_loss import policy_loss
 
-    made = trainer(kl_weight=kl_weight, temperature=1.0)
+    rollouts: list[list[int]] = []
+    generate = GRPOTrainer._generate
+
+    def noted(self: Any, prompts: list[Any]) -> Any:
+        found = generate(self, prompts)
+        rollouts.extend(map(list, found[1]))
+        return found
+
+    monkeypatch.setattr(GRPOTrainer, "_generate", noted)
+    made = trainer(method=method, kl_weight=kl_weight, temperature=1.0, max_completion_length=LONG)
     output = first_batch(made)
     made.current_gradient_accumulation_steps = 1  # all in one micro-batch
     whole = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
@@ -111,11 +126,15 @@ def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], 
     made.model.zero_grad()
 
     problems = [from_json(row["problem"]) for row in output["rows"]]
-    credit = CreditAssigner(made.processing_class, workers=0).credit(problems, sampled(output), 4)
+    assigner = CreditAssigner(made.processing_class, method=method, workers=0, max_tokens=LONG)
+    credit = assigner.credit(problems, rollouts, 4)
+    rows = [list(new or old_) for new, old_ in zip(credit.replaced, rollouts, strict=True)]
+    assert sampled(output) == rows
+    assert (rows == rollouts) == (method == "proof_r1")
     advantages = torch.zeros(old.shape)
     for row, one in enumerate(credit.advantages):
         advantages[row, : len(one)] = torch.tensor(one)
-    assert advantages.unique().numel() > 3
+    assert advantages.unique().numel() > 1 + (made.args.method not in ("taught", "contrast")) * 2
     now = scored(made.model, whole, seen, length)[0]
     reference = now.detach() if output.get("ref_per_token_logps") is None else output["ref_per_token_logps"]
     ours = policy_loss(

@@ -1,0 +1,216 @@
+"""Corrections as rows of a batch: the model's tokens stay, the expert's follow, and each method credits its part."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal import Problem, ProofR1Error, Verifier
+from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
+from proof_r1_formal.generate import Proved, Prover, completion, summary
+from tests.builders import action, problem
+from tests.builders import summary as written
+
+tokenizers = pytest.importorskip("tokenizers", reason="the extra train is not installed")
+transformers = pytest.importorskip("transformers", reason="the extra train is not installed")
+
+CHAIN = problem("P(a)", "∀x (P(x) → Q(x))", "∀x (Q(x) → R(x))", "∀x (R(x) → G(x))")
+OPEN = problem("P(a)")
+FIRST = action("s1", "Q(a)", "h2", "h1")
+WRONG = action("s2", "R(a)", "h1")
+BOUND = action("h_goal_false", "¬G(a)", "s1", rule="GOAL_BINDING")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    """A byte-level tokenizer that merges across the ends of actions."""
+    found = Prover(Verifier(evaluation=False)).prove(CHAIN)
+    assert isinstance(found, Proved)
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE())
+    bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bare.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    special = ["<pad>", "<end>"]
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
+    bare.train_from_iterator([completion(CHAIN, found.steps), summary(found.steps)] * 3, trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=bare, pad_token="<pad>", eos_token="<end>")
+
+
+def encoded(tokenizer: Any, text: str) -> list[int]:
+    ids: list[int] = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids
+    return [*ids, tokenizer.eos_token_id]
+
+
+def credited(tokenizer: Any, method: str, *texts: str, group: int | None = None, **options: Any) -> BatchCredit:
+    assigner = CreditAssigner(tokenizer, method=method, workers=0, **options)
+    ids = [encoded(tokenizer, text) for text in texts]
+    return assigner.credit([CHAIN] * len(texts), ids, group or len(texts))
+
+
+def right(tokenizer: Any) -> str:
+    """The completion that a correction of nothing is."""
+    found = credited(tokenizer, "taught", "")
+    assert found.replaced[0] is not None
+    return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(found.replaced[0]).text
+
+
+def read(tokenizer: Any, ids: tuple[int, ...] | None) -> str:
+    assert ids is not None
+    return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(ids).text
+
+
+# -- tokens -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_kept_tokens_are_the_models_and_the_whole_is_a_proof(tokenizer: Any, data: st.DataObject) -> None:
+    start = written(FIRST, WRONG)
+    text = start[: data.draw(st.integers(0, len(start)))] + data.draw(st.sampled_from(["", "é", "\U0001f600", "]"]))
+    whole = encoded(tokenizer, text)[:-1]
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=3).map(sorted))
+    parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    odd = [number for part in parts for number in encoded(tokenizer, part)[:-1]]
+    ids = data.draw(st.sampled_from([whole, odd]))  # the second as no tokenizer would encode it
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    found = assigner.credit([CHAIN], [ids], 1)
+    replaced, advantages = found.replaced[0], found.advantages[0]
+    assert replaced is not None
+    expert = advantages.index(1.0)
+    assert advantages == (0.0,) * expert + (1.0,) * (len(replaced) - expert)
+    assert list(replaced[:expert]) == list(ids[:expert])
+    assert replaced[-1] == tokenizer.eos_token_id
+    report = Verifier(evaluation=False).verify(CHAIN, read(tokenizer, replaced))
+    assert report.answer_correct
+    assert all(step.signal == 1.0 for step in report.actions)
+
+
+def test_kept_text_ends_in_the_last_accepted_action(tokenizer: Any) -> None:
+    text = written(FIRST, WRONG)
+    found = credited(tokenizer, "taught", text)
+    corrected = read(tokenizer, found.replaced[0])
+    kept = text[: text.index("}") + 1]
+    assert corrected.startswith(kept)
+    assert found.replaced[0] is not None
+    pieces = TokenPieces(tokenizer.backend_tokenizer.to_str()).read(found.replaced[0]).pieces
+    ends = list(accumulate(map(len, pieces)))
+    expert = found.advantages[0].index(1.0)
+    assert ends[expert - 1] <= len(kept.encode()) < ends[expert]  # the first token of the expert crosses the end
+    assert found.metrics["corrected"] == 1.0
+    assert found.metrics["kept_actions"] == 1.0
+    assert found.metrics["expert_tokens"] == len(pieces) - expert
+
+
+def test_workers_correct_as_this_process_does(tokenizer: Any) -> None:
+    ids = [encoded(tokenizer, text) for text in ("", written(FIRST, WRONG), written(FIRST, BOUND))]
+    here = CreditAssigner(tokenizer, method="taught", workers=0).credit([CHAIN] * 3, ids, 3)
+    with CreditAssigner(tokenizer, method="taught", workers=2) as assigner:
+        there = assigner.credit([CHAIN] * 3, ids, 3)
+    assert (there.advantages, there.replaced, there.reports) == (here.advantages, here.replaced, here.reports)
+    assert None not in here.replaced
+
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+def test_taught_imitates_corrections_and_flawless_rollouts(tokenizer: Any) -> None:
+    proof = right(tokenizer)
+    found = credited(tokenizer, "taught", proof, written(FIRST, WRONG))
+    assert found.replaced[0] is None
+    assert set(found.advantages[0]) == {1.0}
+    assert found.replaced[1] is not None
+    assert set(found.advantages[1]) == {0.0, 1.0}
+    assert found.divisor == 2
+
+
+def test_a_correction_joins_the_group_of_proof_r1(tokenizer: Any) -> None:
+    texts = [written(FIRST, WRONG), written(WRONG), right(tokenizer)]
+    found = credited(tokenizer, "proof_r1_taught", *texts, preset="hardened")
+    assert found.replaced[0] is not None
+    assert found.replaced[1:] == (None, None)
+    row = read(tokenizer, found.replaced[0])
+    assert row.startswith(written(FIRST)[:-1].removesuffix("]</summary"))
+    # The group has four members: the three rollouts and the correction, which takes the row of the first rollout.
+    ids = [encoded(tokenizer, text) for text in [*texts, row]]
+    alone = CreditAssigner(tokenizer, method="proof_r1", preset="hardened", workers=0)
+    members = alone.credit([CHAIN] * 4, [*ids[:3], list(found.replaced[0])], 4)
+    assert found.advantages == (members.advantages[3], *members.advantages[1:3])
+    assert found.reports == members.reports[:3]
+    assert sum(found.advantages[0]) > 0.0
+
+
+def test_averages_move_by_the_rollouts_alone(tokenizer: Any) -> None:
+    ids = [encoded(tokenizer, text) for text in (written(FIRST, WRONG), written(WRONG))]
+    states = []
+    for method in ("proof_r1", "proof_r1_taught"):
+        assigner = CreditAssigner(tokenizer, method=method, preset="hardened", workers=0)
+        assigner.credit([CHAIN] * 2, ids, 2)
+        states.append(assigner.state_dict())
+    assert states[0] == states[1]
+
+
+def test_contrast_is_about_one_pair_of_actions(tokenizer: Any) -> None:
+    wrong, other = written(FIRST, WRONG), written(WRONG)
+    found = credited(tokenizer, "contrast", wrong, right(tokenizer), other, wrong)
+    assert [row is not None for row in found.replaced] == [False, False, True, False]
+    pieces = TokenPieces(tokenizer.backend_tokenizer.to_str())
+
+    def marked(row: int, ids: list[int]) -> str:
+        text = pieces.read(ids)
+        return b"".join([p for p, a in zip(text.pieces, found.advantages[row], strict=True) if a]).decode()
+
+    assert set(found.advantages[0]) == {0.0, -0.5}
+    assert '"conclusion": "R(a)"' in marked(0, encoded(tokenizer, wrong))
+    assert "Q(a)" not in marked(0, encoded(tokenizer, wrong))
+    assert found.replaced[2] is not None
+    better = marked(2, list(found.replaced[2]))
+    assert set(found.advantages[2]) == {0.0, 0.5}
+    assert '"dependencies": ["h3", "s1"], "conclusion": "R(a)"' in better
+    assert "G(a)" not in better
+    assert not any(found.advantages[1] + found.advantages[3])  # flawless, and without a partner
+    assert found.divisor == 1
+
+
+def test_a_text_without_an_array_loses_all_its_tokens_to_contrast(tokenizer: Any) -> None:
+    found = credited(tokenizer, "contrast", "P and so on", "", preset="hardened")
+    assert set(found.advantages[0]) == {-0.5}
+    assert found.replaced[1] is not None
+
+
+# -- limits -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_correction_that_is_too_long_is_left_out(tokenizer: Any) -> None:
+    found = credited(tokenizer, "taught", written(FIRST, WRONG), max_tokens=20)
+    assert found.replaced == (None,)
+    assert not any(found.advantages[0])
+    assert found.metrics["corrected"] == 0.0
+
+
+@pytest.mark.parametrize("asked", [OPEN, problem("P(a)", "¬P(a)")])
+def test_what_has_no_proof_is_not_corrected(tokenizer: Any, asked: Problem) -> None:
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    found = assigner.credit([asked], [encoded(tokenizer, written(WRONG))], 1)
+    assert found.replaced == (None,)
+    assert not any(found.advantages[0])
+
+
+def test_other_methods_correct_nothing(tokenizer: Any) -> None:
+    found = credited(tokenizer, "proof_r1", written(FIRST, WRONG))
+    assert found.replaced == (None,)
+    assert "corrected" not in found.metrics
+
+
+def test_a_tokenizer_that_cannot_encode_is_refused(byte_tokenizer: str, tokenizer: Any) -> None:
+    with pytest.raises(ProofR1Error, match="'taught' encodes corrections; give the model's"):
+        CreditAssigner(byte_tokenizer, method="taught")
+    spaced = tokenizers.Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+    spaced.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)
+    other = transformers.PreTrainedTokenizerFast(tokenizer_object=spaced, eos_token="<end>")
+    with pytest.raises(TokenizerError, match="changes a text that it encodes"):
+        credited(other, "taught", "x")
