@@ -2,7 +2,7 @@
 
 In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. If a completion makes its
 process fail, die or hang, its report has no action and no answer. Reports depend on problems and completions only, not
-on the workers.
+on the workers. A future also says whether the completion may have caused a failure: a trainer credits only that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Self, TypeAlias
 
 from proof_r1_formal import Problem, Settings, TraceReport, Verifier
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.workers import Limits, WorkerError, worker_pool
+from proof_r1_formal.workers import Limits, NoWorkerError, WorkerError, worker_pool
 
 _Task: TypeAlias = tuple[Problem, str, int, bool]
 _Answer: TypeAlias = tuple[TraceReport, float] | str
@@ -31,11 +31,13 @@ class Checked:
         report: on the completion.
         seconds: of processor time.
         failure: reason for a missing report, if it is missing.
+        caused: False if no completion can have caused the failure: no worker can be started.
     """
 
     report: TraceReport
     seconds: float
     failure: str | None = None
+    caused: bool = True
 
 
 class Workers:
@@ -81,6 +83,9 @@ class Workers:
             match answer.exception() or answer.result():
                 case (report, seconds):
                     checked.set_result(Checked(report, seconds))
+                case NoWorkerError(args=(reason,)):
+                    missing = nothing(problem, sample, self._settings)
+                    checked.set_result(Checked(missing, 0.0, reason, caused=False))
                 case str(reason) | WorkerError(args=(reason,)):
                     checked.set_result(Checked(nothing(problem, sample, self._settings), 0.0, reason))
                 case BaseException() as error:
@@ -102,11 +107,21 @@ def _start(settings: Settings) -> None:
 def _check(task: _Task) -> _Answer:
     problem, completion, sample, evaluation = task
     start = time.process_time()
+    found = attempt(_verifiers[evaluation], problem, completion, sample)
+    return found if isinstance(found, str) else (found, time.process_time() - start)
+
+
+def attempt(verifier: Verifier, problem: Problem, completion: str, sample: int = 0) -> TraceReport | str:
+    """The report on a completion, or why there is none: one completion never stops a run.
+
+    Raises:
+        SolverError: the solver is broken.
+    """
     try:
-        return _verifiers[evaluation].verify(problem, completion, sample=sample), time.process_time() - start
+        return verifier.verify(problem, completion, sample=sample)
     except SolverError:
         raise
-    except Exception as error:  # noqa: BLE001 (one completion never stops a run; it is counted and its text is kept)
+    except Exception as error:  # noqa: BLE001 (it is counted, and the text is kept)
         return f"{type(error).__name__}: {error}"
 
 
