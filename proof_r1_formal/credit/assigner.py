@@ -7,6 +7,7 @@ earned it. The state between batches is the moving average of the signals of eac
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
-from proof_r1_formal.credit.workers import Checked, Workers, checked, nothing, prover_of
+from proof_r1_formal.credit.workers import Checked, Workers, attempt, nothing, prover_of
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
 from proof_r1_formal.evaluation.estimates import quotient, total
@@ -41,6 +42,8 @@ from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+
+LOG = logging.getLogger(__name__)
 
 
 class _Backend(Protocol):
@@ -63,11 +66,14 @@ class BatchCredit:
     """The credit of a batch of B completions.
 
     Attributes:
-        advantages: B tuples, each with an advantage for every token of its completion.
+        advantages: B tuples, each with an advantage for every token of its completion. A completion without tokens has
+            one: that of the end-of-text token, which its trainer took off.
         divisor: N_B. The policy loss of the batch is the sum of the surrogate over all tokens, divided by it.
         reports: B reports.
-        broken: how many completions could not be verified. They earn nothing and do not count in their groups.
-        metrics: means over the batch for a trainer's log, by name.
+        broken: how many completions broke their verification (an id without a token; a worker that fails, dies or
+            hangs). They count as wrong.
+        metrics: means over the batch for a trainer's log, by name; and ``unverified``, the number of completions that
+            could not be verified because no worker can be started. They earn nothing and do not count in their groups.
         replaced: B tuples of token ids, or None. Under a method with corrections, a tuple is the row that the trainer
             puts in the place of the completion; the advantages are those of its tokens.
     """
@@ -90,7 +96,7 @@ class CreditAssigner:
         rules: name of the rule catalogue.
         settings: the constants of the formulas; the paper's if None.
         workers: processes that verify; with 0 this process verifies, without a time limit.
-        timeout: seconds of one completion in a worker; a completion that takes longer counts as broken.
+        timeout: seconds of one completion in a worker; a completion that takes longer counts as wrong.
         max_tokens: no correction is longer than this, its kept part included.
 
     Raises:
@@ -136,6 +142,7 @@ class CreditAssigner:
         self._open = ExitStack()
         self._starting = Lock()  # an agent verifies in several threads
         self._workers: Workers | None = None
+        self._told = False
 
     def __enter__(self) -> Self:
         return self
@@ -170,8 +177,8 @@ class CreditAssigner:
         """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
 
         Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
-        hang, or that has an id without a token (the vocabulary of some models is padded), is a rollout without a report
-        that counts; it does not stop the others.
+        hang, or that has an id without a token (the vocabulary of some models is padded), counts as one without an
+        answer; it does not stop the others.
         """
         require_equal_lengths(problems=problems, completion_ids=completion_ids)
         asked = list(map(self._ask, problems, completion_ids))
@@ -179,15 +186,19 @@ class CreditAssigner:
 
     def _ask(self, problem: Problem, ids: Sequence[int]) -> Callable[[], Rollout]:
         """Begin to verify; the function waits for the report."""
+        missing = nothing(problem, 0, self._verification)
         try:
-            text = self._pieces.read(ids)
-        except TokenizerError:
-            silence = TokenText((b"",) * len(ids))
-            unread = nothing(problem, 0, self._verification)
-            return lambda: rollout_of(unread, silence, self._settings, verified=False)
+            text = self._pieces.read(ids) if ids else TokenText((b"",))
+        except TokenizerError as error:
+            silence, reason = TokenText((b"",) * len(ids)), str(error)
+            return lambda: rollout_of(missing, silence, self._settings, failure=reason)
         if self._opening is None:
-            here = checked(problem, text.text, self._verifier, self._prover)
-            return lambda: self._rollout(ids, text, here)
+
+            def verify() -> Rollout:
+                found = attempt(problem, text.text, self._verifier, self._prover)
+                return self._rollout(ids, text, Checked(missing, 0.0, found) if isinstance(found, str) else found)
+
+            return verify
         with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
@@ -195,7 +206,7 @@ class CreditAssigner:
         return lambda: self._rollout(ids, text, asked.result())
 
     def _rollout(self, ids: Sequence[int], text: TokenText, found: Checked) -> Rollout:
-        rollout = rollout_of(found.report, text, self._settings, verified=found.failure is None)
+        rollout = rollout_of(found.report, text, self._settings, verified=found.caused, failure=found.failure)
         if self._corrections is None:
             return rollout
         corrected = self._corrections.rollout(ids, text, found.corrected, self._pieces)
@@ -231,14 +242,33 @@ class CreditAssigner:
         self._baselines = earned.baselines
         credits_ = list(chain.from_iterable(earned.groups))
         reports = tuple([one.report for one in rollouts])
+        self._notice(rollouts)
         silent = sum([not any(chain.from_iterable([one.advantages for one in group])) for group in earned.groups])
         return BatchCredit(
             advantages=tuple([one.advantages for one in credits_]),
             divisor=divisor(credits_),
             reports=reports,
-            broken=sum([not one.verified for one in rollouts]),
-            metrics=batch_metrics(reports) | {"silent_groups": silent / max(1, len(groups))} | self._noted(rollouts),
+            broken=sum([one.verified and one.failure is not None for one in rollouts]),
+            metrics=batch_metrics(reports)
+            | {
+                "silent_groups": silent / max(1, len(groups)),
+                "unverified": float(sum([not one.verified for one in rollouts])),
+            }
+            | self._noted(rollouts),
             replaced=tuple([one.replaced for one in credits_]),
+        )
+
+    def _notice(self, rollouts: Sequence[Rollout]) -> None:
+        """Log once that no completion of a batch parses: often a fault of the prompt or of the tokenizer."""
+        if self._told or not rollouts or any(one.report.parsed for one in rollouts):
+            return
+        self._told = True
+        reason = next((f"; the first failure: {one.failure}" for one in rollouts if one.failure), "")
+        LOG.warning(
+            "no completion of a batch of %d has a summary that parses, so none earns anything for a step%s; look at "
+            "their texts, and at how the tokenizer writes <summary>",
+            len(rollouts),
+            reason,
         )
 
     @property

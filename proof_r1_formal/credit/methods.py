@@ -137,7 +137,9 @@ class Rollout:
     Attributes:
         report: on the completion.
         alignment: of actions with tokens; of the whole text if no action has a token and the preset credits the text.
-        verified: False if verification itself failed, so the report is meaningless.
+        verified: False if it could not be verified for a reason that no completion can cause; the report is
+            meaningless.
+        failure: why the completion has no report of its own, if it has none: it counts as wrong.
         corrected: the corrected rollout, where the method asks for it and something is wrong.
         correcting: seconds of processor time that the prover took.
     """
@@ -145,14 +147,20 @@ class Rollout:
     report: TraceReport
     alignment: Alignment
     verified: bool = True
+    failure: str | None = None
     corrected: CorrectedRollout | None = None
     correcting: float = 0.0
 
 
 def rollout_of(
-    report: TraceReport, completion: TokenText, settings: CreditSettings, *, verified: bool = True
+    report: TraceReport,
+    completion: TokenText,
+    settings: CreditSettings,
+    *,
+    verified: bool = True,
+    failure: str | None = None,
 ) -> Rollout:
-    """The rollout of a completion and of the report on its text, ``verified`` if it could be verified.
+    """The rollout of a completion and of the report on its text; see :class:`Rollout`.
 
     Some presets give a rollout a total, whatever its text is. All tokens carry it if no action has a token; the end of
     the text is a token, too.
@@ -161,7 +169,7 @@ def rollout_of(
     alignment = align(completion, [step.span for step in report.actions])
     if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
         alignment = whole(len(alignment.owners), max(1, len(report.actions)))
-    return Rollout(report, alignment, verified)
+    return Rollout(report, alignment, verified, failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +204,8 @@ def credit_batch(
     """The credit of every token of a batch.
 
     Problems with contradictory premises earn nothing and do not change baselines, because such premises entail
-    everything. The same holds for rollouts that could not be verified; they do not count in their group.
+    everything. The same holds for rollouts that are not ``verified``; they do not count in their group. A rollout with
+    a ``failure`` counts as wrong.
 
     Args:
         method: one of ``METHODS``.

@@ -4,6 +4,9 @@ In: a tokenizer as the JSON that the ``tokenizers`` library writes, and token id
 consists of the bytes of its tokens, so every place in the text is an exact place in the tokens. This also holds if a
 token ends inside a character, and for ids that encoding the text would not give.
 
+Special tokens have their bytes: models write ``<think>`` and even ``<summary>`` as one. Those that end a completion
+have none. Which do is seen from their place, because a model may stop at several and its tokenizer names one.
+
 Byte-level BPE, SentencePiece (with or without byte fallback) and word-level tokenizers are supported; others are
 rejected.
 """
@@ -35,7 +38,7 @@ class TokenText:
     """A completion as tokens and as text.
 
     Attributes:
-        pieces: the bytes of each token; empty for a token without text (end of text, padding).
+        pieces: the bytes of each token; empty for a token without text (the end of the text).
     """
 
     pieces: tuple[bytes, ...]
@@ -117,6 +120,9 @@ class _Tokenizer(msgspec.Struct):
 
 _Step: TypeAlias = Callable[[str], str | bytes]
 
+END_TAG = "</summary>"
+"""The tag at which a completion may end that is part of its text."""
+
 
 class TokenPieces:
     """The bytes of each token of a vocabulary.
@@ -138,18 +144,22 @@ class TokenPieces:
         self._tokens = {number: token for token, number in pairs}
         self._tokens |= {token.id: token.content for token in read.added_tokens}
         self._steps = _steps(read.decoder)
-        self._known = {token.id: b"" for token in read.added_tokens if token.special}
+        self._known: dict[int, bytes] = {}
+        self._ends = {token.id for token in read.added_tokens if token.special and token.content != END_TAG}
 
     def read(self, ids: Sequence[int]) -> TokenText:
-        """The completion with these token ids.
+        """The completion with these token ids; special tokens at its end have no bytes, ``</summary>`` excepted.
 
         Raises:
             TokenizerError: the vocabulary has no token of an id.
         """
-        return TokenText(tuple([self.piece(number) for number in ids]))
+        end = len(ids)
+        while end and ids[end - 1] in self._ends:
+            end -= 1
+        return TokenText((*[self.piece(number) for number in ids[:end]], *[b""] * (len(ids) - end)))
 
     def piece(self, number: int) -> bytes:
-        """The bytes of one token.
+        """The bytes of one token inside a completion.
 
         Raises:
             TokenizerError: the vocabulary has no token of that id.

@@ -2,7 +2,8 @@
 
 In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. If a completion makes its
 process fail, die or hang, its report has no action and no answer. Reports depend on problems and completions only, not
-on the workers. On request, a prover corrects each completion in which something is wrong.
+on the workers. A future also says whether the completion may have caused a failure: a trainer credits only that. On
+request, a prover corrects each completion in which something is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from proof_r1_formal.credit.corrections import CorrectedText
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.generate.correction import Correction, correct
 from proof_r1_formal.generate.synthesize import Prover
-from proof_r1_formal.workers import Limits, WorkerError, worker_pool
+from proof_r1_formal.workers import Limits, NoWorkerError, WorkerError, worker_pool
 
 CORRECTION_BUDGET = 20_000
 """Budget of the prover for one completion, in the units of ``generate.synthesize``; it stops a hard search."""
@@ -36,6 +37,7 @@ class Checked:
         report: on the completion.
         seconds: of processor time.
         failure: reason for a missing report, if it is missing.
+        caused: False if no completion can have caused the failure: no worker can be started.
         corrected: the correction, if it was asked for, something is wrong, and the prover found one.
         correcting: seconds of processor time of the correction.
     """
@@ -43,6 +45,7 @@ class Checked:
     report: TraceReport
     seconds: float
     failure: str | None = None
+    caused: bool = True
     corrected: CorrectedText | None = None
     correcting: float = 0.0
 
@@ -97,6 +100,9 @@ class Workers:
             match answer.exception() or answer.result():
                 case Checked() as found:
                     checked.set_result(found)
+                case NoWorkerError(args=(reason,)):
+                    missing = nothing(problem, sample, self._settings)
+                    checked.set_result(Checked(missing, 0.0, reason, caused=False))
                 case str(reason) | WorkerError(args=(reason,)):
                     checked.set_result(Checked(nothing(problem, sample, self._settings), 0.0, reason))
                 case BaseException() as error:
@@ -120,11 +126,24 @@ def _start(settings: Settings, corrects: bool) -> None:
 
 def _check(task: _Task) -> _Answer:
     problem, completion, sample, evaluation = task
+    return attempt(problem, completion, _verifiers[evaluation], None if evaluation else _prover, sample=sample)
+
+
+def attempt(
+    problem: Problem, completion: str, verifier: Verifier, prover: Prover | None = None, *, sample: int = 0
+) -> Checked | str:
+    """The report on a completion, and its correction if there is a prover; or why there is none.
+
+    One completion never stops a run.
+
+    Raises:
+        SolverError: the solver is broken.
+    """
     try:
-        return checked(problem, completion, _verifiers[evaluation], None if evaluation else _prover, sample=sample)
+        return _checked(problem, completion, verifier, prover, sample)
     except SolverError:
         raise
-    except Exception as error:  # noqa: BLE001 (one completion never stops a run; it is counted and its text is kept)
+    except Exception as error:  # noqa: BLE001 (it is counted, and the text is kept)
         return f"{type(error).__name__}: {error}"
 
 
@@ -133,14 +152,7 @@ def prover_of(verifier: Verifier) -> Prover:
     return Prover(verifier, budget=CORRECTION_BUDGET)
 
 
-def checked(
-    problem: Problem, completion: str, verifier: Verifier, prover: Prover | None = None, *, sample: int = 0
-) -> Checked:
-    """Verify a completion in this process, and correct it if there is a prover.
-
-    Raises:
-        SolverError: the solver is broken.
-    """
+def _checked(problem: Problem, completion: str, verifier: Verifier, prover: Prover | None, sample: int) -> Checked:
     started = time.process_time()
     report = verifier.verify(problem, completion, sample=sample)
     verified = time.process_time()
@@ -151,7 +163,8 @@ def checked(
     if isinstance(correction, Correction):
         whole = verifier.verify(problem, correction.text, sample=sample)
         corrected = CorrectedText(len(correction.kept), correction.added, correction.accepted, whole)
-    return Checked(report, verified - started, None, corrected, time.process_time() - verified)
+    correcting = time.process_time() - verified
+    return Checked(report, verified - started, corrected=corrected, correcting=correcting)
 
 
 def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:
