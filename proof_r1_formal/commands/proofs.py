@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.commands import common
+from proof_r1_formal.commands.corrections import continue_completions
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
@@ -51,6 +52,14 @@ def prove(
     budget: Annotated[
         int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem and rule set.")
     ] = BUDGET,
+    continue_: Annotated[
+        Path | None,
+        typer.Option(
+            "--continue",
+            help="File of completions: keep each up to its first wrong step, and go on from there.",
+            show_default=False,
+        ),
+    ] = None,
     json: Annotated[
         Path | None,
         typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
@@ -60,13 +69,20 @@ def prove(
     """Find short proofs of answers, or countermodels if Uncertain.
 
     With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes. With --json as
-    well, it searches again for the proofs that it has, as the file gets all results.
+    well, it searches again for the proofs that it has, as the file gets all results. With --continue, --out gets the
+    completions, corrected.
     """
-    common.check_outputs(out, json, inputs=(problems,))
+    common.check_outputs(out, json, inputs=(problems, continue_))
     left_out = common.LeftOut(strict)
     found = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
     known = found if id is None else {id: common.problem_of(problems, found, id)}
-    prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
+    # What is corrected binds an option by its id, as in training.
+    prover = Prover(Verifier(rules=catalogue(rules), evaluation=continue_ is None), stepwise=not short, budget=budget)
+    if continue_ is not None:
+        if id is not None or json is not None:
+            common.fail("--continue corrects the completions of a file; leave out --id and --json")
+        continue_completions(found, continue_, prover, left_out, out=out)
+        return
     if out is None:
         results = _results(known, prover, frozenset())
     else:

@@ -153,7 +153,7 @@ class Run:
 
         done = output / "seconds.json"
         if (output / "trained").exists():
-            return sum(json.loads(done.read_text()))
+            return float(sum(json.loads(done.read_text())))
         before = json.loads(done.read_text()) if done.exists() else []
         output.mkdir(parents=True, exist_ok=True)
         model = folder / (f"{self.start}/model" if self.start else "model")
@@ -165,7 +165,7 @@ class Run:
         seconds = [*before, time.process_time() - started]
         write(done, json.dumps(seconds).encode())
         write(output / "trained", b"")
-        return sum(seconds)
+        return float(sum(seconds))
 
 
 def columns(problems: Sequence[Problem], drawn: Sequence[Drawn], samples: int) -> dict[str, tuple[float, ...]]:

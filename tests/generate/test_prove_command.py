@@ -105,3 +105,22 @@ def test_an_unknown_id_is_told() -> None:
     result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
     assert result.returncode == 2
     assert "its first ids are: garden/1" in result.stderr
+
+
+def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path) -> None:
+    out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
+    completions = PROBLEMS.with_name("completions.jsonl")
+    result = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--out", str(out))
+    assert result.returncode == 1  # one problem is Uncertain
+    rows = [line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line.strip()]
+    counts = {row[0].strip(): row[1] for row in rows if len(row) == 2}
+    assert (counts["nothing is wrong"], counts["corrected"], counts["no continuation"]) == ("7", "5", "1")
+    assert "no continuation of garden/4, sample 0: the premises do not entail" in result.stderr
+    verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
+    assert verified.returncode == 0, verified.stderr
+    found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
+    assert len(found) == 12
+    assert all(action["signal"] == 1.0 for report in found for action in report["actions"])
+    refused = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--id", "garden/2")
+    assert refused.returncode == 2
+    assert "leave out --id and --json" in refused.stderr
