@@ -37,6 +37,12 @@ class Alignment:
         """Which actions have tokens."""
         return tuple([size > 0 for size in self.sizes])
 
+    def without_first(self) -> Alignment:
+        """The alignment of all tokens but the first."""
+        first, *owners = self.owners
+        sizes = [size - (action == first) for action, size in enumerate(self.sizes)]
+        return Alignment(tuple(owners), tuple(sizes))
+
     def project(self, advantages: Sequence[float]) -> tuple[float, ...]:
         """The advantage of each token, M A: the tokens of an action share its advantage, other tokens have 0."""
         shares = [a / size if size else 0.0 for a, size in zip(advantages, self.sizes, strict=True)]

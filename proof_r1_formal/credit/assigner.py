@@ -173,18 +173,31 @@ class CreditAssigner:
         """
         return self.assign(self.verify(problems, completion_ids), group_size)
 
-    def verify(self, problems: Sequence[Problem], completion_ids: Sequence[Sequence[int]]) -> list[Rollout]:
+    def verify(
+        self,
+        problems: Sequence[Problem],
+        completion_ids: Sequence[Sequence[int]],
+        *,
+        openings: Sequence[str] | None = None,
+    ) -> list[Rollout]:
         """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
+
+        ``openings``: for each completion the text that it continues, such as the first steps of a proof; they are
+        verified with it, and none of their tokens has credit. A method with corrections takes none.
 
         Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
         hang, or that has an id without a token (the vocabulary of some models is padded), counts as one without an
         answer; it does not stop the others.
         """
         require_equal_lengths(problems=problems, completion_ids=completion_ids)
-        asked = list(map(self._ask, problems, completion_ids))
+        openings = openings or [""] * len(problems)
+        require_equal_lengths(problems=problems, openings=openings)
+        if self.corrects and any(openings):
+            raise ValueError("a method with corrections starts from the model's own steps; leave out openings")
+        asked = list(map(self._ask, problems, completion_ids, openings))
         return [wait() for wait in asked]
 
-    def _ask(self, problem: Problem, ids: Sequence[int]) -> Callable[[], Rollout]:
+    def _ask(self, problem: Problem, ids: Sequence[int], opening: str) -> Callable[[], Rollout]:
         """Begin to verify; the function waits for the report."""
         missing = nothing(problem, 0, self._verification)
         try:
@@ -192,21 +205,25 @@ class CreditAssigner:
         except TokenizerError as error:
             silence, reason = TokenText((b"",) * len(ids)), str(error)
             return lambda: rollout_of(missing, silence, self._settings, failure=reason)
+        if opened := bool(opening):
+            text = TokenText((opening.encode(), *text.pieces))
         if self._opening is None:
 
             def verify() -> Rollout:
                 found = attempt(problem, text.text, self._verifier, self._prover)
-                return self._rollout(ids, text, Checked(missing, 0.0, found) if isinstance(found, str) else found)
+                checked = Checked(missing, 0.0, found) if isinstance(found, str) else found
+                return self._rollout(ids, text, checked, opened=opened)
 
             return verify
         with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
         asked = self._workers.verify(problem, text.text)
-        return lambda: self._rollout(ids, text, asked.result())
+        return lambda: self._rollout(ids, text, asked.result(), opened=opened)
 
-    def _rollout(self, ids: Sequence[int], text: TokenText, found: Checked) -> Rollout:
-        rollout = rollout_of(found.report, text, self._settings, verified=found.caused, failure=found.failure)
+    def _rollout(self, ids: Sequence[int], text: TokenText, found: Checked, *, opened: bool) -> Rollout:
+        report, settings = found.report, self._settings
+        rollout = rollout_of(report, text, settings, verified=found.caused, failure=found.failure, opened=opened)
         if self._corrections is None:
             return rollout
         corrected = self._corrections.rollout(ids, text, found.corrected, self._pieces)

@@ -159,14 +159,19 @@ def rollout_of(
     *,
     verified: bool = True,
     failure: str | None = None,
+    opened: bool = False,
 ) -> Rollout:
     """The rollout of a completion and of the report on its text; see :class:`Rollout`.
+
+    With ``opened`` the first piece of the completion is a text that was given to the model: it belongs to no token.
 
     Some presets give a rollout a total, whatever its text is. All tokens carry it if no action has a token; the end of
     the text is a token, too.
     """
     report = with_uncertain(report, settings)
     alignment = align(completion, [step.span for step in report.actions])
+    if opened:
+        alignment = alignment.without_first()
     if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
         alignment = whole(len(alignment.owners), max(1, len(report.actions)))
     return Rollout(report, alignment, verified, failure)

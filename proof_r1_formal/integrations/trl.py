@@ -27,7 +27,7 @@ from accelerate.utils import gather_object
 from trl import GRPOConfig, GRPOTrainer
 
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
-from proof_r1_formal.credit.methods import Rollout
+from proof_r1_formal.credit.methods import METHODS, Rollout, needs_corrections
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.rewards import reward_function
@@ -35,6 +35,7 @@ from proof_r1_formal.integrations.runs import evaluation_scores
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, problem_of
 from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.trajectory import opening
 
 __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
@@ -53,6 +54,8 @@ class ProofConfig(GRPOConfig):
         kl_weight: λ_KL. TRL divides by the constant ``max_completion_length``, so its ``beta`` is set from this one.
         verification_workers: processes that verify, for each process of the trainer.
         verification_timeout: seconds of a completion, which earns nothing if it takes longer.
+        curriculum: updates over which rollouts grow from the last step of a reference proof to whole proofs; 0 asks for
+            whole proofs from the first update on. Prompts must be texts (``question``, ``short``).
         share_prompts: pass a prompt once for its completions, see ``shared_prompts``. It is for prompts that are as
             long as completions. It keeps the keys of prompts, so it excludes ``gradient_checkpointing``.
 
@@ -66,6 +69,7 @@ class ProofConfig(GRPOConfig):
     kl_weight: float = 0.001
     verification_workers: int = 1
     verification_timeout: float = 60.0
+    curriculum: int = 0
     share_prompts: bool = False
 
     loss_type: str = "dr_grpo"
@@ -96,6 +100,8 @@ class ProofConfig(GRPOConfig):
         ):
             if (found := getattr(self, name)) != value:
                 raise ValueError(f"{name} must be {value!r} and is {found!r}: {why}")
+        if self.curriculum and self.method in METHODS and needs_corrections(METHODS[self.method]):
+            raise ValueError(f"curriculum: {self.method} starts from the model's own steps; set 0 or another method")
         if self.share_prompts and self.gradient_checkpointing:
             raise ValueError("share_prompts needs gradient_checkpointing: false, which drops the keys that are shared")
         if stops := {"stop", "stop_strings"} & (self.generation_kwargs or {}).keys():
@@ -151,6 +157,7 @@ class ProofTrainer(GRPOTrainer):
             )
         self.assigner = args.assigner(self.processing_class)
         self._asked: list[Problem] = []
+        self._openings: list[str] = []
         self._rollouts: list[Rollout] = []
         self._credit: BatchCredit
         self._noted: list[Mapping[str, float]] = []
@@ -171,6 +178,8 @@ class ProofTrainer(GRPOTrainer):
         if nothing:
             raise ProofR1Error("a row has no problem in its column `problem`; give rows of other tasks another trainer")
         self._asked = [problem_of(row["problem"]) for row in inputs]
+        self._openings = [self._opening(problem) for problem in self._asked]
+        inputs = [_opened(row, text) for row, text in zip(inputs, self._openings, strict=True)]
         output: dict[str, Any] = super()._generate_and_score_completions(inputs)
         if self.model.training:
             output["advantages"] = self._advantages(output["completion_ids"])
@@ -187,7 +196,7 @@ class ProofTrainer(GRPOTrainer):
             raise ProofR1Error(
                 "a completion has tokens of tools or of an environment; only the model's own have credit"
             )
-        self._rollouts = self.assigner.verify(self._asked, completion_ids)
+        self._rollouts = self.assigner.verify(self._asked, completion_ids, openings=self._openings)
         everyone: list[Rollout] = gather_object(self._rollouts)  # a group may span processes
         if self.model.training:
             credit = self._credit = self.assigner.assign(everyone, self.num_generations)
@@ -199,6 +208,14 @@ class ProofTrainer(GRPOTrainer):
             self._evaluated |= {one.id: one for one in self._asked}
             self._reports += [one.report for one in everyone]
         return prompt_ids, completion_ids, tool_mask, completions, logps, *others
+
+    def _opening(self, problem: Problem) -> str:
+        """The first steps of a reference proof, as many as the curriculum gives at this update."""
+        if not (self.args.curriculum and self.model.training and problem.proofs):
+            return ""
+        proof = problem.proofs[0]
+        asked = 1 + len(proof) * self.state.global_step // self.args.curriculum
+        return opening(proof, max(0, len(proof) - asked))
 
     @property
     def _first_row(self) -> int:
@@ -294,3 +311,12 @@ class ProofTrainer(GRPOTrainer):
             advice = "delete this checkpoint to resume from an earlier one"
             raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
         self.assigner.load_state_dict(state)
+
+
+def _opened(row: dict[str, Any], opening: str) -> dict[str, Any]:
+    """The row, with the opening after its prompt."""
+    if not opening:
+        return row
+    if not isinstance(row["prompt"], str):
+        raise ProofR1Error("curriculum continues prompts that are texts; use prompt: question or prompt: short")
+    return row | {"prompt": row["prompt"] + opening}

@@ -55,6 +55,14 @@ def _conclusion(problem: Problem, step: ReferenceStep) -> str:
 
 def summary(proof: Proof) -> str:
     """The steps as the array of a summary, one per line. Formulas are escaped: none looks like ``</summary>``."""
+    return f"<summary>[\n{_elements(proof)}\n]</summary>"
+
+
+def opening(proof: Proof, steps: int) -> str:
+    """The beginning of :func:`summary` with that many steps, up to the next one; empty for no step."""
+    return f"<summary>[\n{_elements(proof[:steps])},\n" if steps else ""
+
+
+def _elements(proof: Proof) -> str:
     steps = [dict(zip(FIELDS, (s.id, s.dependencies, s.conclusion, s.rule), strict=True)) for s in proof]
-    elements = ",\n".join([json.dumps(step, ensure_ascii=False).replace("<", "\\u003c") for step in steps])
-    return f"<summary>[\n{elements}\n]</summary>"
+    return ",\n".join([json.dumps(step, ensure_ascii=False).replace("<", "\\u003c") for step in steps])

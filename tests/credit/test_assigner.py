@@ -140,3 +140,26 @@ def test_an_adapter_needs_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_opening_is_verified_and_has_no_credit(answers: Answers, byte_tokenizer: str, workers: int) -> None:
+    """The tokens of a whole completion, and of what follows its first action, share the credit of the later ones."""
+    problem, text = next((p, t) for p, t in answers if len(Verifier().verify(p, t).actions) > 2)
+    cut = text.index("}") + 1
+    opening, rest = text[:cut], [*text[cut:].encode(), END]
+    with CreditAssigner(byte_tokenizer, workers=workers) as assigner:
+        rollouts = assigner.verify([problem], [rest], openings=[opening])
+        whole = CreditAssigner(byte_tokenizer, workers=0).verify([problem], [[*text.encode(), END]])
+        assert rollouts[0].report == whole[0].report
+        found = assigner.assign(rollouts, 1)
+    expected = CreditAssigner(byte_tokenizer, workers=0).assign(whole, 1)
+    assert rollouts[0].alignment.sizes == (0, *whole[0].alignment.sizes[1:])
+    assert found.advantages[0] == expected.advantages[0][-len(rest) :]
+    assert found.divisor == expected.divisor - 1
+
+
+def test_openings_and_corrections_exclude_each_other(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    with pytest.raises(ValueError, match="openings"):
+        CreditAssigner(byte_tokenizer, workers=0).verify(problems, ids, openings=[""])

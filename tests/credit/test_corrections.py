@@ -214,3 +214,9 @@ def test_a_tokenizer_that_cannot_encode_is_refused(byte_tokenizer: str, tokenize
     other = transformers.PreTrainedTokenizerFast(tokenizer_object=spaced, eos_token="<end>")
     with pytest.raises(TokenizerError, match="changes a text that it encodes"):
         credited(other, "taught", "x")
+
+
+def test_a_method_with_corrections_takes_no_opening(tokenizer: Any) -> None:
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    with pytest.raises(ValueError, match="starts from the model's own steps; leave out openings"):
+        assigner.verify([CHAIN], [encoded(tokenizer, "x")], openings=["<summary>["])

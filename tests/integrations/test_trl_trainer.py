@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from proof_r1_formal import Problem, ProofR1Error, evaluate_metrics, write_probl
 from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.models.prompts import question
+from proof_r1_formal.proof.trajectory import opening
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
@@ -196,6 +198,35 @@ def test_every_method_is_this_class(trainer: Callable[..., Any], method: str) ->
     for row, earned in zip(output["advantages"].tolist(), credit.advantages, strict=True):
         assert row[: len(earned)] == pytest.approx([a * scale for a in earned], rel=1e-5, abs=1e-6)
         assert not any(row[len(earned) :])
+
+
+def test_a_curriculum_gives_the_first_steps_and_ever_fewer(trainer: Callable[..., Any]) -> None:
+    made = trainer(curriculum=8, method="grpo", max_completion_length=20)
+    given = []
+    for step in range(0, 10, 2):
+        made.state.global_step = step
+        output = first_batch(made)
+        problems = [from_json(row["problem"]) for row in output["rows"]]
+        prompts = [
+            ids[mask.bool()].tolist() for ids, mask in zip(output["prompt_ids"], output["prompt_mask"], strict=True)
+        ]
+        texts = made.processing_class.batch_decode(prompts)
+        given.append([text.count('"rule"') for text in texts])
+        for problem, text, count in zip(problems, texts, given[-1], strict=True):
+            assert text == question(problem) + opening(problem.proofs[0], count)
+    lengths = [len(problem.proofs[0]) for problem in problems]
+    assert given[0] == [length - 1 for length in lengths]
+    assert given[-1] == [0] * len(lengths)
+    assert all(now >= later for one, other in pairwise(given) for now, later in zip(one, other, strict=True))
+
+
+def test_a_curriculum_needs_prompts_that_are_texts(trainer: Callable[..., Any], problems: dict[str, Problem]) -> None:
+    from proof_r1_formal.integrations.datasets import problems_dataset
+
+    with pytest.raises(ProofR1Error, match="use prompt: question or prompt: short"):
+        first_batch(trainer(rows=problems_dataset(problems.values()), curriculum=8))
+    with pytest.raises(ValueError, match="taught starts from the model's own steps"):
+        trainer(method="taught", curriculum=8)
 
 
 @pytest.mark.slow
