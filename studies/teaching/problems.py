@@ -87,6 +87,7 @@ def write_files(folder: Path) -> None:
     for name, file in FILES.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
+            print(f"{path}: {file.draw.count * file.variants:,} problems", flush=True)  # noqa: T201
             write_problems(path, _problems(name, file, seen, verifier))
         seen.update(map(key, read_problems(path).values()))
 
