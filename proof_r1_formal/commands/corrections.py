@@ -28,7 +28,8 @@ def continue_completions(
 ) -> None:
     """Correct the completions of a file, print a table, and write the corrected ones to a file.
 
-    Completions in which nothing is wrong are written as they are; those without a correction are left out and named.
+    Completions in which nothing is wrong are written as they are. Those without a continuation are left out and named;
+    so are, without a name, those of problems that no proof answers.
     """
     tally = _Tally()
     read = common.usable_completions(completions, known, left_out)
@@ -73,10 +74,10 @@ class _Tally:
             case GaveUp(reason, detail):
                 self._fail(completion, f"{reason.value}{f' ({detail})' if detail else ''}")
             case Uncertain():
-                self._fail(completion, "the premises do not entail what is to be proved")
+                self._rows["left out: no option follows"] += 1
 
     def _fail(self, completion: Completion, reason: str) -> None:
-        self._rows["no continuation"] += 1
+        self._rows["left out: no continuation"] += 1
         self.failures.append(f"{completion.problem_id}, sample {completion.sample}: {reason}")
 
     def table(self) -> Table:

@@ -56,7 +56,7 @@ def prove(
         Path | None,
         typer.Option(
             "--continue",
-            help="File of completions: keep each up to its first wrong step, and go on from there.",
+            help="File of completions: keep each up to its first wrong step, and continue it.",
             show_default=False,
         ),
     ] = None,

@@ -2,7 +2,7 @@
 
 In: a rollout's tokens, and the text-level correction of ``generate.correction``. Out: a :class:`CorrectedRollout`, a
 row that a trainer can put in the place of the rollout. Tokens of the model stay as long as all their bytes stay; the
-rest is encoded anew.
+rest is encoded.
 """
 
 from __future__ import annotations

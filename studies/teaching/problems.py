@@ -1,7 +1,7 @@
 """The problems of the study: four propositions, one of which follows, in formulas with names of two characters.
 
 In: a seed and a number. Out: the problems of ``studies.pretrained.problems`` with proofs of several steps. Their names
-are drawn anew for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
+are drawn for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
 a small model can copy a name that it has not seen from its two characters.
 
     python -m studies.teaching.problems FOLDER

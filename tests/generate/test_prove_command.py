@@ -111,11 +111,13 @@ def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path)
     out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
     completions = PROBLEMS.with_name("completions.jsonl")
     result = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--out", str(out))
-    assert result.returncode == 1  # one problem is Uncertain
+    assert result.returncode == 0, result.stderr
     rows = [line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line.strip()]
     counts = {row[0].strip(): row[1] for row in rows if len(row) == 2}
-    assert (counts["nothing is wrong"], counts["corrected"], counts["no continuation"]) == ("7", "5", "1")
-    assert "no continuation of garden/4, sample 0: the premises do not entail" in result.stderr
+    assert (counts["nothing is wrong"], counts["corrected"], counts["left out: no option follows"]) == ("7", "5", "1")
+    poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
+    assert poor.returncode == 1
+    assert "no continuation of garden/2, sample 0: the budget is spent" in poor.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
     assert verified.returncode == 0, verified.stderr
     found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
