@@ -117,7 +117,7 @@ def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path)
     assert (counts["nothing is wrong"], counts["corrected"], counts["left out: no option follows"]) == ("7", "5", "1")
     poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
     assert poor.returncode == 1
-    assert "no continuation of garden/2, sample 0: the budget is spent" in poor.stderr
+    assert "no continuation of garden/2, sample 1: the budget is spent" in poor.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
     assert verified.returncode == 0, verified.stderr
     found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
