@@ -13,11 +13,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.engine.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.engine.solver import Solver, engine_of
 from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, semantic_key, table_entails
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.compiling import mypyc_attr
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not

@@ -10,9 +10,9 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
 from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.kernel.query import Query
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]

@@ -10,12 +10,12 @@ from functools import lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, NoReturn, get_args
 
-from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.kernel.compiling import mypyc_attr
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula, Var

@@ -6,6 +6,8 @@ with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``pref
 The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound
 in one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the
 text.
+
+With this module loaded, the text is also a formula's ``str``, and what terminals and notebooks show.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from html import escape
 from itertools import count
-from typing import Final, Literal, TypeAlias, assert_never, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
@@ -41,6 +44,7 @@ from proof_r1_formal.kernel.syntax import (
     Top,
     Var,
     Xor,
+    register_display,
 )
 from proof_r1_formal.kernel.transform import functions_within, instantiate, subformulas, subterms, terms
 from proof_r1_formal.text.names import (
@@ -60,6 +64,9 @@ from proof_r1_formal.text.readings import (
     PROSE_INSIDE,
     RESERVED_WORDS,
 )
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
@@ -303,3 +310,19 @@ def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, f
         case Top() | Bottom() | Atom() | Eq():
             return formula
     assert_never(formula)
+
+
+# -- display ----------------------------------------------------------------------------------------------------------
+
+
+def _rich(formula: Formula) -> Text:
+    from rich.text import Text  # in no other use of this module
+
+    return Text(show(formula))
+
+
+def _html(formula: Formula) -> str:
+    return f"<code>{escape(show(formula))}</code>"
+
+
+register_display(text=text_of, rich=_rich, html=_html)
