@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import FindLean
 from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.commands import common
 from proof_r1_formal.evaluation.summary import Doubts
@@ -51,7 +52,8 @@ def report(
     if not usable:
         common.log_skipped(left_out)
         common.fail("there is nothing to show: no completion can be used")
-    verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=FindLean(lean))
+    verifier = settings.verifier()
     shown = common.with_progress(usable, "verifying", len(usable))
     doubts = Doubts()
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=doubts.add)

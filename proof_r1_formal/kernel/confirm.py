@@ -6,6 +6,7 @@ hold counts as Unknown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
@@ -33,10 +34,17 @@ class Judgement(Protocol):
 
 
 class Kernel(Protocol):
-    """A second check of evidence, see :class:`~proof_r1_formal.assistants.lean_evidence.KernelEvidence`."""
+    """A second check of evidence."""
 
     def judge(self, query: Query, answer: Answer) -> Judgement | None:
         """The word of the kernel; None if it cannot be given this evidence."""
+
+
+class BatchKernel(Kernel, Protocol):
+    """A kernel that is quicker for many answers at once."""
+
+    def prepare(self, answers: Iterable[tuple[Query, Answer]]) -> None:
+        """Check all the answers in one batch, for later calls of :meth:`judge`."""
 
 
 class Confirmed(msgspec.Struct, frozen=True, gc=False):

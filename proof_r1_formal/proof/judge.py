@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, NoReturn, get_args
+from typing import NoReturn, get_args
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -16,7 +16,7 @@ from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.kernel.compiling import mypyc_attr
-from proof_r1_formal.kernel.confirm import EvidenceLevel
+from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
@@ -27,9 +27,6 @@ from proof_r1_formal.rules.check import Match, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved, title
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.text.show import show, show_term
-
-if TYPE_CHECKING:
-    from proof_r1_formal.assistants.lean_evidence import KernelEvidence
 
 CHECK_STEPS = 400_000
 """Budget of the questions of one rule check."""
@@ -56,7 +53,7 @@ class Judge:
         aliases: bool = False,
         atomic: bool = False,
         evidence: EvidenceLevel = "checked",
-        kernel: KernelEvidence | None = None,
+        kernel: BatchKernel | None = None,
     ) -> None:
         require_proved(rules)
         if evidence not in get_args(EvidenceLevel):
@@ -69,7 +66,7 @@ class Judge:
         self.aliases = aliases
         self.atomic = atomic
         if evidence == "kernel" and kernel is None:
-            given = "kernel=KernelEvidence(LeanKernel.find()), both of proof_r1_formal.assistants"
+            given = "kernel=KernelEvidence(LeanKernel.find()), or to Settings find_kernel=FindLean(), of assistants"
             raise SolverError("lean", f"evidence='kernel' needs the kernel that checks it: give {given}")
         self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver

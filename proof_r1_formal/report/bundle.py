@@ -82,7 +82,7 @@ def bundle(
         verifier: gives the evidence; the reports are its own, or those of one with the same settings.
         problems: of the evaluation, by id.
         traces: completions of those problems, each with its report; no two of the same sample of a problem.
-        kernels: judgements of :func:`~proof_r1_formal.proof.certify.certify_many`, if any.
+        kernels: judgements of :func:`~proof_r1_formal.assistants.certify.certify_many`, if any.
 
     Raises:
         ProofR1Error: a trace has an unknown problem or a repeated sample, or the verifier does not check evidence.

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from proof_r1_formal.assistants.certify import CheckedCertification, certify_many
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
@@ -31,7 +32,6 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
-from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import Code, ModelReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier

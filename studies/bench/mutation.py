@@ -48,8 +48,8 @@ PROOF_CHECKER = (
 RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py")
 VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
 VERIFIER = (
+    "assistants/test_certify.py",
     "proof/test_case_studies.py",
-    "proof/test_certify.py",
     "proof/test_evidence.py",
     *VERIFICATION,
     "proof/test_sorts.py",
