@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.assistants.lean_evidence import FindLean
 from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.commands import common
 from proof_r1_formal.evaluation.summary import Doubts
@@ -52,7 +51,8 @@ def report(
     if not usable:
         common.log_skipped(left_out)
         common.fail("there is nothing to show: no completion can be used")
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=FindLean(lean))
+    find_kernel = common.kernel_finder(evidence, lean)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=find_kernel)
     verifier = settings.verifier()
     shown = common.with_progress(usable, "verifying", len(usable))
     doubts = Doubts()

@@ -155,7 +155,7 @@ def verified_by(
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
-            asked = [collecting.grounds(_problem_of(problems, c), c.completion) for c in chunk]
+            asked = [collecting.obligations(_problem_of(problems, c), c.completion) for c in chunk]
             verifier.kernel.prepare(chain.from_iterable(asked))
         for completion in chunk:
             problem = _problem_of(problems, completion)

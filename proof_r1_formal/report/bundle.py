@@ -213,7 +213,7 @@ def _actions(
 
 def _support(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
     """Why the dependencies entail the conclusion or do not; None if that is undecided, or nothing supports it."""
-    match verifier.oracle.checked_answer(verifier.oracle.justify(dependencies, conclusion)):
+    match verifier.oracle.checked_answer(verifier.oracle.decide(dependencies, conclusion)):
         case Entailed(proof) if proof is not None:
             return {"proof": proof_to_data(proof)}
         case Refuted(model) if model is not None:

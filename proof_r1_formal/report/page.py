@@ -247,12 +247,12 @@ def _repairs(
         for name, formula in admitted.items()
         if name not in names
         and formula != conclusion
-        and isinstance(inquiry.justify((*formulas, formula), conclusion).answer, Entailed)
+        and isinstance(inquiry.decide((*formulas, formula), conclusion).answer, Entailed)
     )
 
 
 def _proof(inquiry: Oracle, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
-    match inquiry.justify(tuple([formula for _, formula in given]), conclusion).answer:
+    match inquiry.decide(tuple([formula for _, formula in given]), conclusion).answer:
         case Entailed(proof) if proof is not None:
             return fitch(proof, given)
     return ()
@@ -263,7 +263,7 @@ def _open(inquiry: Oracle, problem: Problem, report: TraceReport) -> tuple[Model
     option = problem.option(report.answer)
     assert option is not None
     premises = tuple([premise.formula for premise in problem.premises])
-    answers = [inquiry.justify(premises, goal).answer for goal in (option.formula, Not(option.formula))]
+    answers = [inquiry.decide(premises, goal).answer for goal in (option.formula, Not(option.formula))]
     match answers:
         case [Refuted(without), Refuted(with_)] if without is not None and with_ is not None:
             return ModelReport.of(without), ModelReport.of(with_)

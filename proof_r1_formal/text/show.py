@@ -68,7 +68,7 @@ from proof_r1_formal.text.readings import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
+OutputNotation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
 WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"}) | CONNECTIVE_WORDS
 """Words that a grammar reserves or that may be connectives, in any case."""
@@ -109,7 +109,7 @@ _STRENGTH: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
 _TIGHT: Final = 6
 
 
-def show(formula: Formula, notation: Notation = "unicode") -> str:
+def show(formula: Formula, notation: OutputNotation = "unicode") -> str:
     """The text of a formula.
 
     >>> from proof_r1_formal.text.parse import parse_formula
@@ -145,7 +145,7 @@ def _application(name: str, arguments: tuple[Term, ...]) -> str:
     return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
-def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
+def _infix(formula: Formula, notation: OutputNotation, strength: int, *, last: bool) -> str:
     """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
     known: str | None = None if formula.quantifiers else formula.memo.get(notation)
     if known is not None:

@@ -149,7 +149,7 @@ def test_the_kernel_checks_bindings_models_and_open_goals(lean: LeanKernel) -> N
     kernel = KernelEvidence(lean)
     verifier = Verifier(evidence="kernel", kernel=kernel)
     text = completion(("h_goal_uncertain", ["h2"], "¬¬loud(tom)", "GOAL_BINDING"))
-    kernel.prepare(Verifier().grounds(OPEN, text))
+    kernel.prepare(Verifier().obligations(OPEN, text))
     prepared = len(kernel._known)
     assert verifier.verify(OPEN, text).uncertain == "verified"
     assert len(kernel._known) == prepared >= 4  # the model, two open goals, the binding; nothing is asked alone
