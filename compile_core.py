@@ -24,7 +24,7 @@ CORE = {
     "engine": "congruence countermodel embedded facts fingerprint finite forced grounding herbrand one_element "
     "oracle planned propagation propositional prover tableau truth_table",
     "rules": "check forms matching spine",
-    "proof": "action answer closure judge progress session sorts step",
+    "proof": "action answer closure progress rule_check session sorts step verify",
     "generate": "shape",
 }
 """The modules that are compiled, by room. A class that users derive from says so (``allow_interpreted_subclasses``)."""

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from proof_r1_formal.assistants.certificate import ANSWER, Certificate
+from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.kernel.syntax import Formula, Not
-from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.verify import Verifier
 
 FOLDER = Path(__file__).resolve().parent

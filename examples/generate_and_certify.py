@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from proof_r1_formal import Completion, Verifier
+from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
-from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.trajectory import completion
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "theorems")

@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 
 from proof_r1_formal import Completion, Problem, Verifier, parse_formula, three_way_options
+from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, schema_theorem
 from proof_r1_formal.data.problem import Premise
-from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.rules.catalogue import read_catalogue
 
 kernel = LeanKernel.find()

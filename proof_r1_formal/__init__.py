@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
     from proof_r1_formal.proof.batch import Settings, verify, verify_many
     from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
-    from proof_r1_formal.proof.session import SessionState, VerifierSession
-    from proof_r1_formal.proof.verify import Verifier
+    from proof_r1_formal.proof.session import SessionState
+    from proof_r1_formal.proof.verify import Verifier, VerifierSession
     from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
     from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
     from proof_r1_formal.text.parse import parse_formula
@@ -102,8 +102,8 @@ _MODULES = {
     "proof.action": "FIELDS MAX_DEPENDENCIES read_action",
     "proof.batch": "Settings verify verify_many",
     "proof.report": "Code Finding StepReport TraceReport",
-    "proof.session": "SessionState VerifierSession",
-    "proof.verify": "Verifier",
+    "proof.session": "SessionState",
+    "proof.verify": "Verifier VerifierSession",
     "rules.catalogue": "FOLIO TRAIN catalogue",
     "rules.schema": "GOAL_BINDING Catalogue",
     "engine": "get_solver",

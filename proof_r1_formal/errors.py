@@ -1,5 +1,8 @@
 """The exceptions of the package: one root class, typed fields, and messages that say what to do.
 
+The root class and the exceptions of the kernel are defined in ``kernel.errors``, and every other module imports them
+from here.
+
 Verdicts about a model's proof are never exceptions (they are data, see ``proof.report``). An exception means that the
 *caller* gave something unusable or that a *tool* is missing or broken.
 """
@@ -9,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Sized
 from dataclasses import dataclass
 
-
-class ProofR1Error(Exception):
-    """Root of every exception that this package raises on purpose."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        kind = type(self)
-        return kind.__new__, (kind, *self.args), vars(self)  # not by __init__: args is the message alone
+from proof_r1_formal.kernel.errors import CatalogueError as CatalogueError
+from proof_r1_formal.kernel.errors import ProofError as ProofError
+from proof_r1_formal.kernel.errors import ProofR1Error as ProofR1Error
+from proof_r1_formal.kernel.errors import SignatureError as SignatureError
+from proof_r1_formal.kernel.errors import StructureError as StructureError
 
 
 def require_type(value: object, kind: type, name: str, hint: str) -> None:
@@ -81,24 +82,12 @@ class ParseError(ProofR1Error):
         return f"{self.summary}\n  {shown}\n  {' ' * (self.location.offset - left)}^"
 
 
-class SignatureError(ProofR1Error):
-    """A predicate, or a function or constant, used in two ways (two arities or two sorts)."""
-
-    def __init__(self, name: str, first: str, second: str) -> None:
-        self.name, self.first, self.second = name, first, second
-        super().__init__(f"{name!r} is used as {first} and as {second}")
-
-
 class EnglishError(ProofR1Error):
     """A formula that no sentence of the templated English expresses."""
 
     def __init__(self, formula: str, problem: str) -> None:
         self.formula, self.problem = formula, problem
         super().__init__(f"no sentence expresses {formula}: {problem}")
-
-
-class StructureError(ProofR1Error):
-    """A structure that does not interpret all symbols of a formula, or that is not well formed."""
 
 
 class SolverError(ProofR1Error):
@@ -109,20 +98,12 @@ class SolverError(ProofR1Error):
         super().__init__(f"solver {solver}: {problem}")
 
 
-class CatalogueError(ProofR1Error):
-    """A rule catalogue that is not well formed, or a request for a rule that it does not contain."""
-
-
 class DataError(ProofR1Error):
     """An invalid file: the path, the line if known, the reason."""
 
     def __init__(self, path: str, problem: str, *, line: int | None = None) -> None:
         self.path, self.problem, self.line = path, problem, line
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
-
-
-class ProofError(ProofR1Error):
-    """A proof term that does not prove its claim."""
 
 
 class ServiceError(ProofR1Error):

@@ -140,7 +140,7 @@ class Reader:
             unlike = theirs is not None and _connected(*theirs) and not _connected(premises, goal)
             return Outcome.UNCONNECTED if unlike else Outcome.OPEN
         claim = Not(goal) if answer == GOAL_FALSE else goal
-        used = self._oracle.justify(premises, claim).used
+        used = self._oracle.decide(premises, claim).used
         if theirs is None or used is None or len(theirs[0]) != len(premises):
             return Outcome.UNCOMPARED
         their_premises, their_goal = theirs

@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 import msgspec
 from studies.bench.traces import Sample, generated, reference_traces, rollouts
-from proof_r1_formal.compiling import is_compiled
+from proof_r1_formal.kernel.compiling import is_compiled
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.errors import SignatureError

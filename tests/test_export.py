@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.certify import Certification, certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
@@ -22,7 +23,6 @@ from proof_r1_formal.data.completions import Completion, encode, read_completion
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.proof.certify import Certification, certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import entailment

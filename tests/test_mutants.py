@@ -146,12 +146,12 @@ FAULTS = {
     # verdicts
     "evidence is not looked at": Fault(
         ORACLE,
-        'return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)',
-        "return Confirmed(answer)",
+        'return Confirmation(answer) if self.evidence == "none" else confirm(query, answer)',
+        "return Confirmation(answer)",
         "proof/test_evidence.py",
     ),
     "a solver's word counts for bindings, models and open goals": Fault(
-        ORACLE, 'if confirmed.checked or self.evidence == "none"', "if True", "proof/test_supported_answers.py"
+        ORACLE, 'if confirmation.checked or self.evidence == "none"', "if True", "proof/test_supported_answers.py"
     ),
     "a step on a solver's word can be an instance": Fault(
         STEP, 'if verdict.evidence == "unsupported":', "if False:", "proof/test_supported_answers.py"

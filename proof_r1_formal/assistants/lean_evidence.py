@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.assistants.lean_term import lean_term
+from proof_r1_formal.errors import SolverError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
@@ -20,6 +23,28 @@ from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
 
 _REMEMBERED = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class FindLean:
+    """Finds Lean: the ``find_kernel`` of :class:`~proof_r1_formal.proof.batch.Settings`, in each worker process.
+
+    Attributes:
+        program: path or name of a Lean program, or ``wheel``; if None, it is searched for.
+    """
+
+    program: str | None = None
+
+    def __call__(self) -> KernelEvidence:
+        """The evidence of the Lean that is found.
+
+        Raises:
+            SolverError: there is none.
+        """
+        kernel = LeanKernel.find(self.program)
+        if kernel is None:
+            raise SolverError("lean", f"no Lean was found to check evidence; {HINT}")
+        return KernelEvidence(kernel)
 
 
 class KernelEvidence:

@@ -20,7 +20,7 @@ from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.executors import PROCESSES, RAY
-from proof_r1_formal.kernel.confirm import EvidenceLevel
+from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.text.conventions import NotationName
@@ -101,6 +101,15 @@ RayOption = Annotated[
         help="Run the workers on a Ray cluster: HOST:PORT, auto, or by default a private one.",
     ),
 ]
+
+
+def kernel_finder(evidence: EvidenceLevel, lean: str | None) -> Callable[[], BatchKernel] | None:
+    """``find_kernel`` of settings with that level of evidence."""
+    if evidence != "kernel":
+        return None
+    from proof_r1_formal.assistants.lean_evidence import FindLean  # few runs need it
+
+    return FindLean(lean)
 
 
 def executor(ray: str | None) -> str:

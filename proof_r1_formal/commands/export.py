@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from proof_r1_formal.assistants.certificate import OpenCertificate
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import HEADER
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
@@ -21,7 +22,6 @@ from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, lean, smtlib, tptp
 from proof_r1_formal.report import layout

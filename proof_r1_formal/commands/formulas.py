@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 import typer
@@ -13,13 +13,15 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.repair import Repaired
-from proof_r1_formal.text.show import Notation
+from proof_r1_formal.text.show import OutputNotation
 from proof_r1_formal.text.show import show as show_formula
+
+_Output: TypeAlias = Literal[OutputNotation, "smtlib", "json"]
 
 
 def parse(
     formula: Annotated[str, typer.Argument(help="A formula in any notation.", show_default=False)],
-    to: Annotated[Literal[Notation, "smtlib", "json"], typer.Option("--to", help="Notation to write.")] = "unicode",
+    to: Annotated[_Output, typer.Option("--to", help="Notation to write.")] = "unicode",
     repair: Annotated[
         bool, typer.Option("--repair", help="Repair the formula if possible, and list the repairs.")
     ] = False,
@@ -41,7 +43,7 @@ def parse(
         _write(repaired, to)
 
 
-def _write(read: Repaired, to: Literal[Notation, "smtlib", "json"]) -> None:
+def _write(read: Repaired, to: _Output) -> None:
     signature = Signature.infer([read.formula])
     for change in read.repairs:
         log(f"repaired: {change}")

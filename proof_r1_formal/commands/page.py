@@ -51,7 +51,9 @@ def report(
     if not usable:
         common.log_skipped(left_out)
         common.fail("there is nothing to show: no completion can be used")
-    verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
+    find_kernel = common.kernel_finder(evidence, lean)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=find_kernel)
+    verifier = settings.verifier()
     shown = common.with_progress(usable, "verifying", len(usable))
     doubts = Doubts()
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=doubts.add)

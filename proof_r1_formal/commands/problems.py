@@ -19,7 +19,7 @@ from proof_r1_formal.commands import common
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
-from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
+from proof_r1_formal.data.quality import SPELLINGS, OddityKind, oddities
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.generate.problems import (
@@ -201,9 +201,9 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     wrong: set[str] = set()
     for problem in common.with_progress(problems, "checking", len(problems)):
         answer = answer_by(solver, problem)
-        codes = {oddity.code for oddity in oddities(problem, problem.signature())}
-        kinds = [code.value for code in codes] + [_SPELLINGS] * (not codes.isdisjoint(SPELLINGS))
-        for kind in [*kinds, *[answer] * (answer == CONTRADICTORY)]:
+        kinds = {oddity.kind for oddity in oddities(problem, problem.signature())}
+        counted = [kind.value for kind in kinds] + [_SPELLINGS] * (not kinds.isdisjoint(SPELLINGS))
+        for kind in [*counted, *[answer] * (answer == CONTRADICTORY)]:
             odd[kind].append(problem)
         if problem.answer is None:
             continue
@@ -223,7 +223,7 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
     slips = common.new_table(
         "What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first"
     )
-    for kind in (*SPELLINGS, _SPELLINGS, *[code for code in Code if code not in SPELLINGS], CONTRADICTORY):
+    for kind in (*SPELLINGS, _SPELLINGS, *[kind for kind in OddityKind if kind not in SPELLINGS], CONTRADICTORY):
         among = odd[kind]
         differ = sum(problem.id in wrong for problem in among)
         same = sum(problem.answer is not None for problem in among) - differ

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from proof_r1_formal.assistants import dojo, isabelle
 from proof_r1_formal.assistants.certificate import AnyCertificate, Style
+from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
@@ -29,7 +30,6 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.report.bundle import write_bundle
 from proof_r1_formal.rules.catalogue import catalogue

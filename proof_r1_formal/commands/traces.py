@@ -38,7 +38,8 @@ def verify(
 
     Repeat an interrupted command to resume it. A summary ends the messages on standard error.
     """
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean)
+    find_kernel = common.kernel_finder(evidence, lean)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=find_kernel)
     common.check_outputs(out, inputs=(problems, completions))
     left_out = common.LeftOut(strict)
     known = common.read_problem_file(problems, format, left_out, notation=notation)

@@ -1,16 +1,17 @@
-"""Problems as Rich renderables, for a terminal or a notebook."""
+"""Problems as Rich renderables, for a terminal or a notebook.
+
+In: the texts of a problem. Out: a table. ``Problem`` calls this module when it is shown; no other use needs Rich.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-
-from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.text.show import show
 
 
 def html(renderable: RenderableType) -> str:
@@ -20,12 +21,20 @@ def html(renderable: RenderableType) -> str:
     return console.export_html(inline_styles=True, code_format='<pre style="white-space: pre">{code}</pre>')
 
 
-def problem(shown: Problem) -> RenderableType:
-    """A problem: premises with their English, and options."""
-    table = Table(title=escape(shown.id), title_justify="left", show_header=False, box=None)
-    for premise in shown.premises:
-        table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
-    for option in shown.options:
-        mark = " (right)" if option.id == shown.answer else ""
-        table.add_row(Text(option.id, "bold"), Text(show(option.formula)), Text(f"{option.label}{mark}"))
-    return Group(table, Text(shown.question, "bold")) if shown.question else table
+def problem(
+    title: str, premises: Iterable[tuple[str, str, str]], options: Iterable[tuple[str, str, str]], question: str
+) -> RenderableType:
+    """A problem.
+
+    Args:
+        title: its id.
+        premises: id, formula and English of each.
+        options: id, formula and label of each.
+        question: that it asks; may be empty.
+    """
+    table = Table(title=escape(title), title_justify="left", show_header=False, box=None)
+    for name, formula, text in premises:
+        table.add_row(Text(name), Text(formula), Text(text, "dim"))
+    for name, formula, label in options:
+        table.add_row(Text(name, "bold"), Text(formula), Text(label))
+    return Group(table, Text(question, "bold")) if question else table

@@ -22,7 +22,7 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
-from proof_r1_formal.data.quality import NOTED, Code, oddities, tell
+from proof_r1_formal.data.quality import NOTED, OddityKind, oddities, tell
 from proof_r1_formal.data.records import Broken, Json, JsonObject, Record, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
@@ -206,7 +206,7 @@ class Draft:
             self.reject("the record has no premise")
         return tuple(premises)
 
-    def finish(self, problem: Problem, *, noted: Collection[Code] = NOTED) -> Problem | Rejected:
+    def finish(self, problem: Problem, *, noted: Collection[OddityKind] = NOTED) -> Problem | Rejected:
         """The problem with the notes. A record with reasons against it, or a symbol used in two ways, is rejected.
 
         Args:
@@ -232,14 +232,14 @@ class Draft:
                     "formula makes it the answer"
                 )
 
-    def _check_symbols(self, problem: Problem, noted: Collection[Code]) -> None:
+    def _check_symbols(self, problem: Problem, noted: Collection[OddityKind]) -> None:
         try:
             signature = problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
             return
         for oddity in oddities(problem, signature):
-            if oddity.code in noted:
+            if oddity.kind in noted:
                 self.note(tell(oddity))
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, read_parts, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
-from proof_r1_formal.data.quality import Code
+from proof_r1_formal.data.quality import OddityKind
 from proof_r1_formal.data.records import BadJsonError, JsonObject, check, decode, plain
 from proof_r1_formal.errors import DataError, require_type
 from proof_r1_formal.kernel.transform import alpha_normal
@@ -89,7 +89,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
             proofs=reference_proofs(data.proofs),
             notes=data.notes,
         ),
-        noted=(Code.SCRIPT,),
+        noted=(OddityKind.SCRIPT,),
     )
 
 

@@ -140,9 +140,13 @@ class Problem:
         return Signature.infer(self.formulas())
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal.data import display  # it imports this module
+        from proof_r1_formal.data import display  # it needs Rich
+        from proof_r1_formal.text.show import show
 
-        return display.problem(self)
+        premises = [(premise.id, show(premise.formula), premise.text) for premise in self.premises]
+        labels = [f"{option.label} (right)" if option.id == self.answer else option.label for option in self.options]
+        options = [(o.id, show(o.formula), label) for o, label in zip(self.options, labels, strict=True)]
+        return display.problem(self.id, premises, options, self.question)
 
     def _repr_html_(self) -> str:
         from proof_r1_formal.data import display

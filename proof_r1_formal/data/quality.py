@@ -2,7 +2,7 @@
 
 In: a problem. Out: its :class:`Oddity` objects, each with its code, the names, and where that matters the place. They
 are guesses about the data, change no verdict, and leave nothing out; :func:`tell` makes a sentence of one. Readers add
-all but :data:`Code.ONCE` to the notes of a problem, and ``proof-r1 translate --check`` counts them
+all but :data:`OddityKind.ONCE` to the notes of a problem, and ``proof-r1 translate --check`` counts them
 (``docs/data-quality.md``).
 """
 
@@ -29,7 +29,7 @@ _LONGEST = 64
 _VARIABLE = re.compile(r"[u-z]\d?")
 
 
-class Code(StrEnum):
+class OddityKind(StrEnum):
     """Kinds of oddities; the values are the words that tables show."""
 
     SCRIPT = "names in look-alike letters"
@@ -41,9 +41,9 @@ class Code(StrEnum):
     ONCE = "predicate used once"
 
 
-SPELLINGS = (Code.SCRIPT, Code.CASE, Code.DIACRITICS, Code.LETTER)
+SPELLINGS = (OddityKind.SCRIPT, OddityKind.CASE, OddityKind.DIACRITICS, OddityKind.LETTER)
 """Kinds of two spellings of what may be one name."""
-NOTED = tuple([code for code in Code if code is not Code.ONCE])
+NOTED = tuple([code for code in OddityKind if code is not OddityKind.ONCE])
 """Kinds that readers of datasets note. The package's own files read back as written, so only the first is noted."""
 
 
@@ -51,7 +51,7 @@ NOTED = tuple([code for code in Code if code is not Code.ONCE])
 class Oddity:
     """An oddity: its kind, the names that it is about, and the premise or goal in which they stand, if it is one."""
 
-    code: Code
+    kind: OddityKind
     names: tuple[str, ...]
     place: str = ""
 
@@ -59,16 +59,16 @@ class Oddity:
 def tell(oddity: Oddity) -> str:
     """The sentence that tells an oddity."""
     names = " and ".join(map(repr, oddity.names))
-    match oddity.code:
-        case Code.SCRIPT:
+    match oddity.kind:
+        case OddityKind.SCRIPT:
             return f"the symbols {names} look the same in other letters"
-        case Code.CASE | Code.DIACRITICS | Code.LETTER:
-            return f"the symbols {names} differ only in {oddity.code.value.partition(' differ in ')[2]}"
-        case Code.STRAY:
+        case OddityKind.CASE | OddityKind.DIACRITICS | OddityKind.LETTER:
+            return f"the symbols {names} differ only in {oddity.kind.value.partition(' differ in ')[2]}"
+        case OddityKind.STRAY:
             return f"{oddity.place}: {names} is a constant here but a variable in another formula"
-        case Code.UNBOUND:
+        case OddityKind.UNBOUND:
             return f"{oddity.place}: no quantifier binds {names}, which looks like a variable"
-        case Code.ONCE:
+        case OddityKind.ONCE:
             return f"the predicate {names} occurs once"
 
 
@@ -95,16 +95,16 @@ def _free_variables(problem: Problem) -> Iterator[Oddity]:
     for place, formula in places:
         for name in dict.fromkeys([constant.function for constant in constants(formula)]):
             if name in bound:
-                yield Oddity(Code.STRAY, (name,), place)
+                yield Oddity(OddityKind.STRAY, (name,), place)
             elif _VARIABLE.fullmatch(name):
-                yield Oddity(Code.UNBOUND, (name,), place)
+                yield Oddity(OddityKind.UNBOUND, (name,), place)
 
 
 def _used_once(problem: Problem) -> Iterator[Oddity]:
     parts = (part for _, formula in _places(problem) for part in subformulas(formula))
     for name, count in sorted(Counter(part.predicate for part in parts if isinstance(part, Atom)).items()):
         if count == 1:
-            yield Oddity(Code.ONCE, (name,))
+            yield Oddity(OddityKind.ONCE, (name,))
 
 
 def _near(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -118,16 +118,16 @@ def _near(names: Iterable[str]) -> list[tuple[str, str]]:
     return sorted({pair for group in groups.values() for pair in combinations(group, 2)})
 
 
-def _likeness(one: str, other: str) -> Code | None:
+def _likeness(one: str, other: str) -> OddityKind | None:
     """How two names are alike; None if they are not."""
     if latin(one) == latin(other):
-        return Code.SCRIPT
+        return OddityKind.SCRIPT
     if one.casefold() == other.casefold():
-        return Code.CASE
+        return OddityKind.CASE
     first, second = _plain(one), _plain(other)
     if first == second:
-        return Code.DIACRITICS
-    return Code.LETTER if min(len(first), len(second)) >= SHORTEST and _one_letter_apart(first, second) else None
+        return OddityKind.DIACRITICS
+    return OddityKind.LETTER if min(len(first), len(second)) >= SHORTEST and _one_letter_apart(first, second) else None
 
 
 def _plain(name: str) -> str:

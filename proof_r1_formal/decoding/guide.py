@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from proof_r1_formal.proof.action import Action, NotAnArrayError, array_start, next_action
 from proof_r1_formal.proof.report import NOTES, Code, Finding, StepReport
-from proof_r1_formal.proof.session import VerifierSession
+from proof_r1_formal.proof.verify import VerifierSession
 
 END = "</summary>"
 """A completion ends here."""
@@ -50,14 +50,14 @@ class Guide:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Commit:
     """A step that stays, and the whole completion if the step ends a verified answer."""
 
     answer: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class Rollback:
     """A step that is taken back.
 
     Attributes:
@@ -91,43 +91,43 @@ class Watch:
         self.guide = guide
         self.start: int | None = None
         self.accepted = self._failed = 0
-        self._kept: list[Action] = []
+        self._steps: list[Action] = []
         self._closing = END
         self._there = [self]  # the watch whose steps are in the session; all forks share this list
 
     @property
-    def kept(self) -> tuple[Action, ...]:
+    def steps(self) -> tuple[Action, ...]:
         """The steps that stay."""
-        return tuple(self._kept)
+        return tuple(self._steps)
 
     def fork(self) -> Watch:
         """A copy for another continuation of the text; both use the same session."""
         new = copy(self)
-        new._kept = self._kept[:]
+        new._steps = self._steps[:]
         return new
 
     def resume(self) -> None:
         """Put the steps of this text into the session if a fork used it; the verifier has their verdicts cached."""
         there, self._there[0] = self._there[0], self
         if there is not self:
-            for _ in there._kept:
+            for _ in there._steps:
                 self.guide.session.pop()
-            self.guide.session.extend(self._kept)
+            self.guide.session.extend(self._steps)
 
     def opened(self, text: str) -> bool:
         """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end after it."""
         if self.start is not None and text.find("</think>", self.start) >= 0:
             self.resume()
-            for _ in self._kept:
+            for _ in self._steps:
                 self.guide.session.pop()
-            self.start, self.accepted, self._failed, self._kept = None, 0, 0, []
+            self.start, self.accepted, self._failed, self._steps = None, 0, 0, []
         place = _summary(text)
         if self.start is None and place < len(text) and (found := array_start(text, place + len(SUMMARY))) is not None:
             self.start, fenced = found
             self._closing = f"\n```\n{END}" if fenced else END
         return self.start is not None
 
-    def look(self, text: str) -> Kept | TakenBack | None:
+    def look(self, text: str) -> Commit | Rollback | None:
         """The next step, if it is finished.
 
         Args:
@@ -138,11 +138,11 @@ class Watch:
         assert self.start is not None
         guide = self.guide
         try:
-            action = next_action(text, self.start, first=not self._kept)
+            action = next_action(text, self.start, first=not self._steps)
         except NotAnArrayError as error:  # no reader would read what is kept after this
             self._failed += 1
             malformed = (Finding(Code.MALFORMED, str(error)),)
-            return TakenBack(self.start, len(text), malformed, self._failed > guide.tries)
+            return Rollback(self.start, len(text), malformed, self._failed > guide.tries)
         if action is None:
             return None
         self.resume()
@@ -151,13 +151,13 @@ class Watch:
         accepted = guide.accepts(step)
         if accepted or (self._failed >= guide.tries and guide.keep):
             self._failed, self.accepted, self.start = 0, self.accepted + accepted, end
-            self._kept.append(action)
+            self._steps.append(action)
             verified = step.terminal and guide.session.report().verified
-            return Kept(f"{text[:end]}\n]{self._closing}" if verified else None)  # nothing else may follow
+            return Commit(f"{text[:end]}\n]{self._closing}" if verified else None)  # nothing else may follow
         findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings
         guide.session.pop()
         self._failed += 1
-        return TakenBack(begin, end, findings, self._failed > guide.tries)
+        return Rollback(begin, end, findings, self._failed > guide.tries)
 
 
 def _summary(text: str) -> int:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from proof_r1_formal.decoding.guide import END, Guide, Kept, TakenBack, Watch
+from proof_r1_formal.decoding.guide import END, Commit, Guide, Rollback, Watch
 from proof_r1_formal.decoding.masks import DecodingError, Mask, mask_tokens
 from proof_r1_formal.proof.report import Code
 
@@ -267,18 +267,18 @@ class _Row:
             self.good = len(self.ids)
         while finished and not self.over and (seen := watch.look(self.text)) is not None:
             match seen:
-                case Kept(answer):
+                case Commit(answer):
                     self.good, self.waits = len(self.ids), True
                     if answer is not None:
                         self.data = answer.encode()
                         self.over = self.whole = True
                         self.beam.answer = self
-                case TakenBack():
+                case Rollback():
                     self._take_back(seen, watch)
                     self.over = seen.over
                     return
 
-    def _take_back(self, step: TakenBack, watch: Watch) -> None:
+    def _take_back(self, step: Rollback, watch: Watch) -> None:
         count = len(self.ids) - self.good
         codes = tuple([finding.code for finding in step.findings])
         self.beam.trials.append(Trial(self.text[step.begin :], count, codes))

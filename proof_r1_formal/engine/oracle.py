@@ -1,7 +1,7 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
 In: formulas. Out: the solver's answers; ``Unknown`` stays Unknown. All evidence is checked here. The step under check
-is *justified*: its answer comes with its evidence, if it has some. Every other question counts a "yes" or "no" only
+is *decided*: its answer comes with its evidence, if it has some. Every other question counts a "yes" or "no" only
 with checked evidence, so that no other verdict rests on an answer without evidence.
 
 Truth tables settle questions about small formulas without quantifiers whose answers need no evidence. Fingerprints
@@ -13,12 +13,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.engine.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.engine.solver import Solver, engine_of
 from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, semantic_key, table_entails
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
+from proof_r1_formal.kernel.compiling import mypyc_attr
+from proof_r1_formal.kernel.confirm import Confirmation, EvidenceLevel, Kernel, confirm, confirm_by
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.text.equivalence import regroup
@@ -34,7 +34,7 @@ class Answers:
     """A solver's answers with checked evidence; the last ``memory`` distinct questions are remembered.
 
     ``ask(dependencies, conclusion)`` says whether the dependencies entail the conclusion, and what supports the answer.
-    ``justify`` does so for what a verified answer rests on: the kernel, if there is one, checks the evidence, too.
+    ``decide`` does so for what a verified answer rests on: the kernel, if there is one, checks the evidence, too.
 
     Args:
         tables: whether truth tables may answer in place of the solver where no evidence is needed.
@@ -56,14 +56,14 @@ class Answers:
         self.evidence = evidence
         self._kernel = kernel
         self.ask = lru_cache(maxsize=memory)(self._decide)
-        self.justify = self.ask if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
+        self.decide = self.ask if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
 
-    def _decide(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+    def _decide(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmation:
         query = Query(dependencies, conclusion)
         answer = self.solver.decide(query)
-        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+        return Confirmation(answer) if self.evidence == "none" else confirm(query, answer)
 
-    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmation:
         assert self._kernel is not None
         return confirm_by(self._kernel, Query(dependencies, conclusion), self.ask(dependencies, conclusion))
 
@@ -94,7 +94,7 @@ class Oracle:
         self.charged = 0
         self._budget = budget
         self._whose = whose
-        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
+        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmation] = {}
 
     def with_budget(self, budget: int, whose: str) -> Oracle:
         """An oracle with the same answers and a budget of its own."""
@@ -122,40 +122,40 @@ class Oracle:
 
     # -- questions to the solver --------------------------------------------------------------------------------------
 
-    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmation:
         """See :class:`Answers`."""
-        return self._price(dependencies, conclusion, False)
+        return self._pay(dependencies, conclusion, False)
 
-    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+    def decide(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmation:
         """See :class:`Answers`."""
-        return self._price(dependencies, conclusion, self.evidence == "kernel")
+        return self._pay(dependencies, conclusion, self.evidence == "kernel")
 
-    def _price(self, dependencies: tuple[Formula, ...], conclusion: Formula, kernel: bool) -> Confirmed:
-        asked = self.answers.justify if kernel else self.answers.ask
+    def _pay(self, dependencies: tuple[Formula, ...], conclusion: Formula, kernel: bool) -> Confirmation:
+        asked = self.answers.decide if kernel else self.answers.ask
         if self._budget is None:
             return asked(dependencies, conclusion)
         question = dependencies, conclusion, kernel
         found = self._known.get(question)
         if found is None:
             if (spent := self.spent) is not None:
-                return Confirmed(spent)
+                return Confirmation(spent)
             found = asked(dependencies, conclusion)
             self.charge(QUESTION + found.answer.steps)
-            found = self._known[question] = found if self.spent is None else Confirmed(self.spent)
+            found = self._known[question] = found if self.spent is None else Confirmation(self.spent)
         return found
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model?"""
-        return self.checked_answer(self.justify(formulas, BOTTOM))
+        return self.checked_answer(self.decide(formulas, BOTTOM))
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion? An answer without evidence counts as Unknown."""
         return self.checked_answer(self.ask(dependencies, conclusion))
 
-    def checked_answer(self, confirmed: Confirmed) -> Answer:
+    def checked_answer(self, confirmation: Confirmation) -> Answer:
         """The answer if its evidence was checked, or none was requested; else Unknown."""
-        answer = confirmed.answer
-        if confirmed.checked or self.evidence == "none" or isinstance(answer, Unknown):
+        answer = confirmation.answer
+        if confirmation.checked or self.evidence == "none" or isinstance(answer, Unknown):
             return answer
         word = "yes" if isinstance(answer, Entailed) else "no"
         return Unknown(
@@ -213,8 +213,8 @@ class Oracle:
         return self.entails((), Not(formula)) if or_contradictory and false_everywhere(formula) else _NO
 
     def proves_equivalent(self, first: Formula, second: Formula) -> Answer:
-        """Are the formulas one formula, or logically equivalent with evidence as in :meth:`justify`?"""
+        """Are the formulas one formula, or logically equivalent with evidence as in :meth:`decide`?"""
         answer = self.equivalent(first, second)
         if first is second or not isinstance(answer, Entailed):
             return answer
-        return self.checked_answer(self.justify((), Iff(first, second)))
+        return self.checked_answer(self.decide((), Iff(first, second)))

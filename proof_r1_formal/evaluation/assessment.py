@@ -16,6 +16,7 @@ from functools import partial
 from itertools import chain, islice
 from statistics import stdev
 
+from proof_r1_formal.assistants.certify import certify_verified
 from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluation.diagnosis import Diagnosis, Misnamed, misnamed_steps
@@ -35,7 +36,6 @@ from proof_r1_formal.evaluation.metrics import Evaluation
 from proof_r1_formal.evaluation.outcomes import rule_name, step_parts, under_contract
 from proof_r1_formal.evaluation.selection import Candidate, Choice, choice_shares
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.certify import certify_verified
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN

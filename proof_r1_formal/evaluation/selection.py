@@ -22,7 +22,7 @@ class Candidate:
     Attributes:
         sample: its number.
         answer: id of the option that it selects; None if it selects none.
-        certified: whether the answer has a certificate, see :func:`~proof_r1_formal.proof.certify.certify`.
+        certified: whether the answer has a certificate, see :func:`~proof_r1_formal.assistants.certify.certify`.
         steps: actions in its closure.
     """
 

@@ -14,8 +14,8 @@ from enum import StrEnum
 from operator import gt
 from typing import Final, TypeAlias
 
-from proof_r1_formal.compiling import mypyc_attr
-from proof_r1_formal.errors import StructureError
+from proof_r1_formal.kernel.compiling import mypyc_attr
+from proof_r1_formal.kernel.errors import StructureError
 from proof_r1_formal.kernel.model import Structure, evaluate, evaluation_steps
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final, Literal, assert_never
 from weakref import WeakKeyDictionary
 
-from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
+from proof_r1_formal.kernel.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance, require_letters
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed

@@ -6,13 +6,14 @@ hold counts as Unknown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
 from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.kernel.query import Query
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
@@ -33,13 +34,20 @@ class Judgement(Protocol):
 
 
 class Kernel(Protocol):
-    """A second check of evidence, see :class:`~proof_r1_formal.assistants.lean_evidence.KernelEvidence`."""
+    """A second check of evidence."""
 
     def judge(self, query: Query, answer: Answer) -> Judgement | None:
         """The word of the kernel; None if it cannot be given this evidence."""
 
 
-class Confirmed(msgspec.Struct, frozen=True, gc=False):
+class BatchKernel(Kernel, Protocol):
+    """A kernel that is quicker for many answers at once."""
+
+    def prepare(self, answers: Iterable[tuple[Query, Answer]]) -> None:
+        """Check all the answers in one batch, for later calls of :meth:`judge`."""
+
+
+class Confirmation(msgspec.Struct, frozen=True, gc=False):
     """An answer whose evidence was checked, where it has any.
 
     Attributes:
@@ -58,33 +66,33 @@ class Confirmed(msgspec.Struct, frozen=True, gc=False):
         return self.evidence != "unsupported"
 
 
-def confirm(query: Query, answer: Answer) -> Confirmed:
+def confirm(query: Query, answer: Answer) -> Confirmation:
     """Check the proof or the countermodel of an answer."""
     if isinstance(answer, Entailed) and answer.proof is not None:
         try:
-            return Confirmed(answer, "checked", check(answer.proof, query.dependencies, query.conclusion))
+            return Confirmation(answer, "checked", check(answer.proof, query.dependencies, query.conclusion))
         except ProofError as error:
             return _broken(answer, f"the solver's proof does not hold: {error}")
     if isinstance(answer, Refuted) and answer.model is not None:
         try:
             holds = is_countermodel(query, answer.model)
         except TooLargeError as error:
-            return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
+            return Confirmation(Unknown(Reason.BUDGET, str(error), answer.steps))
         except (SignatureError, StructureError) as error:
             return _broken(answer, f"the solver's countermodel does not hold: {error}")
-        return Confirmed(answer, "checked") if holds else _broken(answer, "the solver's countermodel does not hold")
-    return Confirmed(answer)
+        return Confirmation(answer, "checked") if holds else _broken(answer, "the solver's countermodel does not hold")
+    return Confirmation(answer)
 
 
-def confirm_by(kernel: Kernel, query: Query, confirmed: Confirmed) -> Confirmed:
+def confirm_by(kernel: Kernel, query: Query, confirmation: Confirmation) -> Confirmation:
     """Have a kernel check evidence that was checked here; a countermodel that is too large for it stays ``checked``."""
-    judgement = kernel.judge(query, confirmed.answer) if confirmed.checked else None
+    judgement = kernel.judge(query, confirmation.answer) if confirmation.checked else None
     if judgement is None:
-        return confirmed
+        return confirmation
     if not judgement.accepted:
-        return _broken(confirmed.answer, f"the kernel does not accept the evidence: {judgement.reason}")
-    return Confirmed(confirmed.answer, "kernel", confirmed.used)
+        return _broken(confirmation.answer, f"the kernel does not accept the evidence: {judgement.reason}")
+    return Confirmation(confirmation.answer, "kernel", confirmation.used)
 
 
-def _broken(answer: Answer, problem: str) -> Confirmed:
-    return Confirmed(Unknown(Reason.BROKEN, problem, answer.steps))
+def _broken(answer: Answer, problem: str) -> Confirmation:
+    return Confirmation(Unknown(Reason.BROKEN, problem, answer.steps))

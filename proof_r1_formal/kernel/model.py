@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeAlias
 
-from proof_r1_formal.compiling import mypyc_attr
-from proof_r1_formal.errors import StructureError
+from proof_r1_formal.kernel.compiling import mypyc_attr
+from proof_r1_formal.kernel.errors import StructureError
 from proof_r1_formal.kernel.syntax import (
     And,
     Atom,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never, get_args
 
 import msgspec
 
-from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.kernel.errors import ProofR1Error
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,

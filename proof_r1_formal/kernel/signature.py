@@ -19,7 +19,7 @@ from typing import Final, TypeAlias, assert_never
 
 import msgspec
 
-from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.kernel.errors import SignatureError
 from proof_r1_formal.kernel.symbols import Use, symbols
 from proof_r1_formal.kernel.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
 from proof_r1_formal.kernel.transform import map_terms, subformulas

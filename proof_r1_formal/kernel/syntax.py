@@ -4,7 +4,7 @@ Nodes are immutable and *interned* (hash-consed): building a node that exists gi
 identity, hashing is free, and nodes are good dictionary keys. Each time the table of nodes has grown by a quarter, it
 drops those that nothing else refers to (:func:`drop_unused`); it does not hold them weakly, because compiled classes
 cannot be held so. Binary connectives stay binary, as written; flattened views are in ``text.equivalence``. Names are
-arbitrary non-empty strings; ``text.show`` quotes those that need it.
+arbitrary non-empty strings. The kernel writes no formula as text: ``text.show`` does, see :func:`register_display`.
 
 What follows from a node alone is computed once: eagerly what every node needs, and on first use what few need, by the
 function that defines it (``symbols``, ``alpha_normal``, …), which keeps its result in the node's ``memo``.
@@ -20,12 +20,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import reduce, wraps
-from html import escape
 from sys import getrefcount, maxsize
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from rich.text import Text
+from typing import Any, ClassVar, Final, NoReturn, Self, TypeAlias, TypeVar
 
 ENTITY: Final = "Entity"
 """The default sort."""
@@ -70,9 +66,8 @@ class Node:
         return f"{type(self).__name__}({', '.join(fields)})"
 
     def __str__(self) -> str:
-        from proof_r1_formal.text.show import text_of  # it is written in terms of this module
-
-        return text_of(self)
+        text: str = _DISPLAY["text"](self)
+        return text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple([getattr(self, name) for name in _names(self)])
@@ -107,6 +102,18 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
 
 _ITSELF: Final = object()
+
+
+_DISPLAY: Final[dict[str, Callable[[Any], Any]]] = dict.fromkeys(("text", "rich", "html"), repr)
+"""How nodes are shown to people: in which form -> the function that makes it."""
+
+
+def register_display(*, text: Callable[[Any], str], rich: Callable[[Any], Any], html: Callable[[Any], str]) -> None:
+    """Let other modules show nodes to people: as ``str``, in terminals and in notebooks; before that, by ``repr``.
+
+    No verdict depends on what they show.
+    """
+    _DISPLAY.update(text=text, rich=rich, html=html)
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------
@@ -200,13 +207,12 @@ class _Formula(Node):
         object.__setattr__(self, "quantifiers", quantifiers)
         object.__setattr__(self, "size", size)
 
-    def __rich__(self) -> Text:
-        from rich.text import Text
-
-        return Text(str(self))
+    def __rich__(self) -> Any:
+        return _DISPLAY["rich"](self)
 
     def _repr_html_(self) -> str:
-        return f"<code>{escape(str(self))}</code>"
+        markup: str = _DISPLAY["html"](self)
+        return markup
 
 
 class Top(_Formula):

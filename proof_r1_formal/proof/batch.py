@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -17,9 +17,9 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.solver import Limits
-from proof_r1_formal.errors import ProofR1Error, SolverError, require_type
+from proof_r1_formal.errors import ProofR1Error, require_type
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION, PROCESSES
-from proof_r1_formal.kernel.confirm import EvidenceLevel
+from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -39,7 +39,8 @@ class Settings:
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
         evaluation, aliases, atomic, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
-        lean: path of the Lean program for kernel evidence; if None, it is searched for.
+        find_kernel: makes the kernel that checks evidence, which ``evidence="kernel"`` needs, in each worker;
+            :class:`~proof_r1_formal.assistants.lean_evidence.FindLean` finds Lean.
     """
 
     solver: str = "embedded"
@@ -49,27 +50,18 @@ class Settings:
     aliases: bool = False
     atomic: bool = False
     evidence: EvidenceLevel = "checked"
-    lean: str | None = None
+    find_kernel: Callable[[], BatchKernel] | None = None
 
     def verifier(self) -> Verifier:
         """A new verifier with these settings.
 
         Raises:
-            SolverError: the solver is unknown or not installed, or Lean is missing and kernel evidence is requested.
+            SolverError: the solver is unknown or not installed, or kernel evidence is requested without a kernel.
             CatalogueError: the catalogue is unknown.
         """
-        solver, kernel = get_solver(self.solver, self.limits), None
-        if self.evidence == "kernel":
-            from proof_r1_formal.assistants.lean import LeanKernel
-            from proof_r1_formal.assistants.lean_evidence import KernelEvidence
-            from proof_r1_formal.assistants.lean_program import HINT
-
-            found = LeanKernel.find(self.lean)
-            if found is None:
-                raise SolverError("lean", f"no Lean was found to check evidence; {HINT}")
-            kernel = KernelEvidence(found)
+        kernel = self.find_kernel() if self.evidence == "kernel" and self.find_kernel is not None else None
         return Verifier(
-            solver,
+            get_solver(self.solver, self.limits),
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
@@ -163,7 +155,7 @@ def verified_by(
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
-            asked = [collecting.grounds(_problem_of(problems, c), c.completion) for c in chunk]
+            asked = [collecting.obligations(_problem_of(problems, c), c.completion) for c in chunk]
             verifier.kernel.prepare(chain.from_iterable(asked))
         for completion in chunk:
             problem = _problem_of(problems, completion)

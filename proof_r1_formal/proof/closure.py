@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from proof_r1_formal.compiling import mypyc_attr
+from proof_r1_formal.kernel.compiling import mypyc_attr
 
 
 @mypyc_attr(native_class=False)

@@ -17,7 +17,7 @@ class ProblemContext:
     """A problem, prepared for checking steps.
 
     Attributes:
-        given: the problem as given.
+        original: the problem as it was given.
         problem: the same with its sorts written into its formulas.
         symbols: of all its formulas.
         premises: id -> formula.
@@ -29,7 +29,7 @@ class ProblemContext:
 
     def __init__(self, problem: Problem, oracle: Oracle) -> None:
         require_usable(problem)
-        self.given = problem
+        self.original = problem
         self.problem, self.symbols = with_sorts(problem)
         self.premises = {premise.id: premise.formula for premise in self.problem.premises}
         self._oracle = oracle
@@ -57,7 +57,7 @@ class ProblemContext:
     def uncertain(self, goal: Formula, oracle: Oracle) -> Openness:
         """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
         premises = tuple(self.premises.values())
-        answers = [oracle.checked_answer(oracle.justify(premises, formula)) for formula in (goal, Not(goal))]
+        answers = [oracle.checked_answer(oracle.decide(premises, formula)) for formula in (goal, Not(goal))]
         if any(isinstance(answer, Entailed) for answer in answers):
             return "refuted"
         if all(isinstance(answer, Refuted) and answer.model is not None for answer in answers):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.rewards import RewardName
 
 
-# check_bundle.py lists the codes again; slips in data have a Code of their own, in data.quality
+# check_bundle.py lists the codes again
 class Code(StrEnum):
     """The subject of a finding."""
 

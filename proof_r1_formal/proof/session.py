@@ -1,7 +1,7 @@
-"""Verification of one action at a time: push an action to get its verdicts, or remove the last action.
+"""The verification pass: the actions of a trace are checked one after the other, and the last can be removed again.
 
 In: a problem, then actions as they are written. Out: a :class:`~proof_r1_formal.proof.report.StepReport` for each, and
-at any time the report on all of them. :meth:`Verifier.verify` pushes the actions of a completion to such a session.
+at any time the report on all of them. A completion is verified by a session that gets all its actions.
 
 A session keeps two maps that start with the premises, the *semantic state* and the stricter *rule state*. An action is
 admitted to the first if it is well formed and entailed by its dependencies, which must be admitted. It is admitted to
@@ -11,12 +11,13 @@ the second if it is also an instance of its rule over that state. A later action
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
-from proof_r1_formal.engine.oracle import QUESTION
+from proof_r1_formal.data.problem import UNCERTAIN, Option
+from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.kernel.answer import Answer
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import SignatureBuilder
@@ -24,8 +25,9 @@ from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import Openness, answer_findings, binds, is_verified, selected_option
 from proof_r1_formal.proof.closure import Closure, closure_of
-from proof_r1_formal.proof.judge import Judge
+from proof_r1_formal.proof.context import ProblemContext
 from proof_r1_formal.proof.report import StepReport, TraceReport
+from proof_r1_formal.proof.rule_check import RuleChecker
 from proof_r1_formal.proof.sorts import conclusion_with_sorts
 from proof_r1_formal.proof.step import State, StepChecker
 
@@ -49,6 +51,10 @@ class SessionState(msgspec.Struct, frozen=True):
     spent: bool
 
 
+Obligation: TypeAlias = tuple[Query, Answer]
+"""A question that a verdict rests on, and its answer."""
+
+
 class _Pushed(msgspec.Struct, frozen=True):
     """An action that was pushed, its report, and what was there before it."""
 
@@ -61,37 +67,42 @@ class _Pushed(msgspec.Struct, frozen=True):
     """Whether it brought a new id."""
 
 
-class VerifierSession:
-    """Verifies the actions of one trace one at a time. The reports equal those of ``Verifier.verify``, byte for byte.
+class _Ending(msgspec.Struct, frozen=True):
+    """What follows from a trace that ends here.
+
+    Attributes:
+        option: that is selected.
+        uncertain: for the option Uncertain, whether the premises leave the goal open.
+        cost: of the actions and the answer.
+        obligations: the questions that the answer rests on, besides those of the actions, if they were wanted.
+    """
+
+    option: Option | None
+    uncertain: Openness | None
+    cost: int
+    obligations: tuple[Obligation, ...]
+
+
+class Session:
+    """The state of one trace, with a stack of its actions, and the budget that pays for their checks.
 
     Removing an action also restores the budget. The report depends only on the present actions, not on earlier calls.
 
-    >>> from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-    >>> from proof_r1_formal.text.parse import parse_formula
-    >>> from proof_r1_formal.proof.action import read_action
-    >>> premises = (Premise("h1", parse_formula("P(a) ∧ Q(a)")),)
-    >>> session = VerifierSession(Problem("1", premises, three_way_options(parse_formula("P(a)"))))
-    >>> step = '{"id": "s1", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "CONJUNCTION_ELIMINATION"}'
-    >>> session.push(read_action(step)).signal
-    1.0
+    Args:
+        context: of the problem.
+        rules: of the rule check.
+        oracle: answers the questions; the session has a budget of its own.
+        evaluation: whether a terminal action without the id of an option may select the option with its formula.
     """
 
-    def __init__(self, problem: Problem, judge: Judge | None = None) -> None:
-        """A session without actions.
-
-        Args:
-            problem: the question with its formal premises.
-            judge: mostly a ``Verifier``, which several sessions may share; one with default settings if None.
-
-        Raises:
-            SignatureError: the problem itself uses a symbol in two ways.
-        """
-        self._judge = Judge() if judge is None else judge
-        self._context = self._judge.context(problem)
-        self._oracle = self._judge.oracle.with_budget(TRACE_STEPS, "trace")
-        self._oracle.charge(QUESTION + self._context.contradiction.steps)
-        self._checker = StepChecker(self._judge, self._context, self._oracle)
-        self._state = State(self._context)
+    def __init__(self, context: ProblemContext, rules: RuleChecker, oracle: Oracle, *, evaluation: bool) -> None:
+        self._context = context
+        self._rules = rules
+        self._oracle = oracle.with_budget(TRACE_STEPS, "trace")
+        self._oracle.charge(QUESTION + context.contradiction.steps)
+        self._checker = StepChecker(context, rules, self._oracle)
+        self._evaluation = evaluation
+        self._state = State(context)
         self._pushed: list[_Pushed] = []
 
     def push(self, action: Action) -> StepReport:
@@ -106,13 +117,13 @@ class VerifierSession:
         Raises:
             SolverError: the solver is missing or broken.
         """
-        self._settle(last=False)
+        self._recheck_last(last=False)
         return self._push(conclusion_with_sorts(action, self._context.symbols), last=True)
 
     def extend(self, actions: Sequence[Action]) -> None:
         """Push several actions; each is checked once."""
         if actions:
-            self._settle(last=False)
+            self._recheck_last(last=False)
         for number, action in enumerate(actions, 1):
             self._push(conclusion_with_sorts(action, self._context.symbols), last=number == len(actions))
 
@@ -129,13 +140,13 @@ class VerifierSession:
     @property
     def state(self) -> SessionState:
         """The state that the next action is checked in."""
-        self._settle(last=True)
+        self._recheck_last(last=True)
         steps = tuple([pushed.step for pushed in self._pushed])
         spent = self._oracle.spent is not None
         return SessionState(dict(self._state.semantic), dict(self._state.rule), steps, spent)
 
     @property
-    def entailments(self) -> tuple[tuple[Query, Answer], ...]:
+    def entailments(self) -> tuple[Obligation, ...]:
         """The entailment questions of the actions, with their answers."""
         known = self._state.semantic
         return tuple(
@@ -147,31 +158,15 @@ class VerifierSession:
         )
 
     @property
-    def grounds(self) -> tuple[tuple[Query, Answer], ...]:
+    def obligations(self) -> tuple[Obligation, ...]:
         """The questions that the verdict on the answer rests on, with their answers: those of the actions, whether the
         premises have a model, whether the last conclusion is the option's, and whether the premises leave it open."""
-        premises = tuple(self._context.premises.values())
-        grounds = [*self.entailments, (Query(premises, BOTTOM), self._context.contradiction)]
-        mark = self._oracle.mark()
-        option, uncertain = self._answer(parsed=True)
-        last = self._pushed[-1].action.formula if self._pushed else None
-        asked: list[Query] = []
-        if option is not None and last is not None and last is not option.formula:
-            asked.append(Query((), Iff(last, option.formula)))
-        if option is not None and uncertain is not None:
-            asked += [Query(premises, formula) for formula in (option.formula, Not(option.formula))]
-        grounds += [(query, self._oracle.ask(query.dependencies, query.conclusion).answer) for query in asked]
-        self._oracle.rewind(mark)
-        return tuple(grounds)
+        return (*self.entailments, *self._end(parsed=True, obligations=True).obligations)
 
-    def price(self, *, parsed: bool = True) -> int:
+    def cost(self, *, parsed: bool = True) -> int:
         """The cost of the actions and the answer, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
-        self._settle(last=True)
-        mark = self._oracle.mark()
-        self._answer(parsed)
-        price = self._oracle.charged
-        self._oracle.rewind(mark)
-        return price
+        self._recheck_last(last=True)
+        return self._end(parsed=parsed).cost
 
     def report(self, *, sample: int = 0, parsed: bool = True) -> TraceReport:
         """The report on a completion that ends after the present actions.
@@ -180,10 +175,9 @@ class VerifierSession:
             sample: number of the completion among those of the problem.
             parsed: whether its summary is one JSON array and nothing else.
         """
-        self._settle(last=True)
-        mark = self._oracle.mark()
-        option, uncertain = self._answer(parsed)
-        self._oracle.rewind(mark)  # asked again by the next report, and by none of the actions
+        self._recheck_last(last=True)
+        ending = self._end(parsed=parsed)
+        option, uncertain = ending.option, ending.uncertain
         premises, steps = self._context.premises, [pushed.step for pushed in self._pushed]
         terminal = len(steps) - 1 if steps and steps[-1].terminal else None
         declared = [(step.id, step.dependencies) for step in steps]
@@ -210,7 +204,7 @@ class VerifierSession:
             verified=is_verified(findings),
             rule_verified=not findings and uncertain is None,
             findings=findings,
-            rules=self._judge.rule_system,
+            rules=self._rules.system,
             solver=self._oracle.solver.name,
             evidence=self._oracle.evidence,
         )
@@ -249,7 +243,7 @@ class VerifierSession:
         self._oracle.rewind(pushed.mark)
         return pushed
 
-    def _settle(self, *, last: bool) -> None:
+    def _recheck_last(self, *, last: bool) -> None:
         """Ensure that the last action was checked as what it is: one that ends the trace, or one that does not."""
         if self._pushed:
             pushed = self._pushed[-1]
@@ -257,18 +251,35 @@ class VerifierSession:
                 self._push(self._undo().action, last=last)
 
     def _binds(self, action: Action) -> bool:
-        return binds(self._context.problem, action, self._judge.rule_of(action))
+        return binds(self._context.problem, action, self._rules.rule_of(action))
 
     # -- the answer ---------------------------------------------------------------------------------------------------
 
-    def _answer(self, parsed: bool) -> tuple[Option | None, Openness | None]:
-        """The option that is selected, and for the option Uncertain, whether the premises leave the goal open."""
+    def _end(self, *, parsed: bool, obligations: bool = False) -> _Ending:
+        """The answer of the present actions, if the trace ends here. No later action pays for its questions."""
+        mark = self._oracle.mark()
         last = self._pushed[-1].action if self._pushed and parsed else None
-        by_formula = self._judge.evaluation
-        option = selected_option(self._context.problem, last, self._oracle, by_formula=by_formula)
-        if option is None or option.label != UNCERTAIN:
-            return option, None
-        return option, self._context.uncertain(option.formula, self._oracle)
+        option = selected_option(self._context.problem, last, self._oracle, by_formula=self._evaluation)
+        uncertain = None
+        if option is not None and option.label == UNCERTAIN:
+            uncertain = self._context.uncertain(option.formula, self._oracle)
+        found = self._obligations(last, option, uncertain) if obligations else ()
+        ending = _Ending(option, uncertain, self._oracle.charged, found)
+        self._oracle.rewind(mark)
+        return ending
+
+    def _obligations(
+        self, last: Action | None, option: Option | None, uncertain: Openness | None
+    ) -> tuple[Obligation, ...]:
+        premises = tuple(self._context.premises.values())
+        asked: list[Query] = []
+        conclusion = None if last is None else last.formula
+        if option is not None and conclusion is not None and conclusion is not option.formula:
+            asked.append(Query((), Iff(conclusion, option.formula)))
+        if option is not None and uncertain is not None:
+            asked += [Query(premises, formula) for formula in (option.formula, Not(option.formula))]
+        answers = [(query, self._oracle.ask(query.dependencies, query.conclusion).answer) for query in asked]
+        return ((Query(premises, BOTTOM), self._context.contradiction), *answers)
 
     def _names(self, closure: Closure) -> tuple[str, ...]:
         return (*closure.premises, *[self._pushed[index].action.id or "" for index in closure.actions])

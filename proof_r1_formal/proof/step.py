@@ -1,6 +1,6 @@
 """The four checks of one action, given the actions admitted before it.
 
-In: an action, the state after earlier actions, and a judge. Out: a :class:`Verdict`. Only the budget changes;
+In: an action, the state after earlier actions, and the rules. Out: a :class:`Verdict`. Only the budget changes;
 ``proof.session`` admits the action to the state.
 """
 
@@ -21,9 +21,9 @@ from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import binding_findings
 from proof_r1_formal.proof.context import ProblemContext
-from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
+from proof_r1_formal.proof.rule_check import RuleChecker
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.show import show
@@ -114,14 +114,14 @@ class StepChecker:
     """Checks the actions of one trace.
 
     Args:
-        judge: answers the questions of the checks.
         context: of the problem.
-        oracle: charges the trace for its questions.
+        rules: of the rule check.
+        oracle: answers the other questions, and charges the trace for all.
     """
 
-    def __init__(self, judge: Judge, context: ProblemContext, oracle: Oracle) -> None:
-        self._judge = judge
+    def __init__(self, context: ProblemContext, rules: RuleChecker, oracle: Oracle) -> None:
         self._context = context
+        self._rules = rules
         self._oracle = oracle
 
     def check(self, action: Action, state: State, *, terminal: bool) -> Verdict:
@@ -148,10 +148,10 @@ class StepChecker:
             mismatch = binding_findings(self._context.problem, action.id, formula, self._oracle)
             verdict.mismatched = bool(mismatch)
             verdict.findings.extend(mismatch)
-        rule = self._judge.rule_of(action)
+        rule = self._rules.rule_of(action)
         matched = None
         if rule is None:
-            problem = f"there is no rule {action.rule!r} in the catalogue {self._judge.rules.name!r}"
+            problem = f"there is no rule {action.rule!r} in the catalogue {self._rules.rules.name!r}"
             verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
         elif verdict.answer is not None:
             matched = self._rule_check(rule.name, action, formula, dependencies, state, verdict, terminal=terminal)
@@ -184,18 +184,18 @@ class StepChecker:
         self, action: Action, formula: Formula, dependencies: tuple[Formula, ...], verdict: Verdict
     ) -> None:
         """Check whether the dependencies, all of them admitted, entail the conclusion."""
-        confirmed = self._oracle.justify(dependencies, formula)
-        verdict.answer = answer = confirmed.answer
+        confirmation = self._oracle.decide(dependencies, formula)
+        verdict.answer = answer = confirmation.answer
         if not isinstance(answer, Unknown):
-            verdict.evidence = None if self._judge.evidence == "none" else confirmed.evidence
+            verdict.evidence = None if self._oracle.evidence == "none" else confirmation.evidence
             verdict.engine = engine_of(answer, self._oracle.solver)
         match answer:
             case Entailed():
                 verdict.semantic = True
-                verdict.used = None if confirmed.used is None else action.dependencies
-                if confirmed.used is not None and len(confirmed.used) < len(action.dependencies):
-                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmed.used])
-                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmed.used])
+                verdict.used = None if confirmation.used is None else action.dependencies
+                if confirmation.used is not None and len(confirmation.used) < len(action.dependencies):
+                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmation.used])
+                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmation.used])
                     problem = f"the conclusion follows without {', '.join(unused)}"
                     verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
             case Refuted(model):
@@ -228,14 +228,14 @@ class StepChecker:
             problem = f"{rule}: only {verdict.engine} says that the step is entailed, without a proof"
             verdict.findings.append(Finding(Code.RULE_UNDECIDED, problem))
             return None
-        result, report = self._judge.match_rule(rule, dependencies, formula, terminal=terminal, budget=self._oracle)
+        result, report = self._rules.match(rule, dependencies, formula, terminal=terminal, budget=self._oracle)
         match result:
             case Match() as matched:
                 if rule == GOAL_BINDING and verdict.mismatched:
                     return None
                 if matched.unstated:
                     verdict.findings.append(_compound(matched))
-                    if self._judge.atomic:
+                    if self._rules.atomic:
                         problem = f"the step is not an instance of {rule} whose premises are stated"
                         verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
                         return None

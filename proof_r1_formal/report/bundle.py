@@ -82,7 +82,7 @@ def bundle(
         verifier: gives the evidence; the reports are its own, or those of one with the same settings.
         problems: of the evaluation, by id.
         traces: completions of those problems, each with its report; no two of the same sample of a problem.
-        kernels: judgements of :func:`~proof_r1_formal.proof.certify.certify_many`, if any.
+        kernels: judgements of :func:`~proof_r1_formal.assistants.certify.certify_many`, if any.
 
     Raises:
         ProofR1Error: a trace has an unknown problem or a repeated sample, or the verifier does not check evidence.
@@ -213,7 +213,7 @@ def _actions(
 
 def _support(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
     """Why the dependencies entail the conclusion or do not; None if that is undecided, or nothing supports it."""
-    match verifier.oracle.checked_answer(verifier.oracle.justify(dependencies, conclusion)):
+    match verifier.oracle.checked_answer(verifier.oracle.decide(dependencies, conclusion)):
         case Entailed(proof) if proof is not None:
             return {"proof": proof_to_data(proof)}
         case Refuted(model) if model is not None:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from proof_r1_formal.assistants.certify import CheckedCertification, certify_many
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
@@ -31,7 +32,6 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
-from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import Code, ModelReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
@@ -247,12 +247,12 @@ def _repairs(
         for name, formula in admitted.items()
         if name not in names
         and formula != conclusion
-        and isinstance(inquiry.justify((*formulas, formula), conclusion).answer, Entailed)
+        and isinstance(inquiry.decide((*formulas, formula), conclusion).answer, Entailed)
     )
 
 
 def _proof(inquiry: Oracle, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
-    match inquiry.justify(tuple([formula for _, formula in given]), conclusion).answer:
+    match inquiry.decide(tuple([formula for _, formula in given]), conclusion).answer:
         case Entailed(proof) if proof is not None:
             return fitch(proof, given)
     return ()
@@ -263,7 +263,7 @@ def _open(inquiry: Oracle, problem: Problem, report: TraceReport) -> tuple[Model
     option = problem.option(report.answer)
     assert option is not None
     premises = tuple([premise.formula for premise in problem.premises])
-    answers = [inquiry.justify(premises, goal).answer for goal in (option.formula, Not(option.formula))]
+    answers = [inquiry.decide(premises, goal).answer for goal in (option.formula, Not(option.formula))]
     match answers:
         case [Refuted(without), Refuted(with_)] if without is not None and with_ is not None:
             return ModelReport.of(without), ModelReport.of(with_)

@@ -19,6 +19,7 @@ from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import App, Atom, Bottom, Eq, Formula, Top
 from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""
@@ -227,13 +228,13 @@ def _require_pattern(formula: Formula, *, matched: bool) -> None:
     """Refuse a formula that cannot be a pattern; in one that is matched, letters apply to bound variables only."""
     for part in subformulas(formula):
         if isinstance(part, Top | Bottom | Eq):
-            raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {formula} does")
+            raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {show(formula)} does")
         if not isinstance(part, Atom):
             continue
         terms = [argument for argument in part.arguments if isinstance(argument, App)]
         if any(term.arguments for term in terms):
-            raise CatalogueError(f"a pattern cannot apply a function; {formula} does")
+            raise CatalogueError(f"a pattern cannot apply a function; {show(formula)} does")
         if terms and matched:
             raise CatalogueError(
-                f"{formula} is matched, so its letters may apply to bound variables only, not to terms"
+                f"{show(formula)} is matched, so its letters may apply to bound variables only, not to terms"
             )

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
@@ -22,7 +23,6 @@ from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.rewards import RewardName, Scored, score
 from proof_r1_formal.proof.verify import Verifier

@@ -23,7 +23,7 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.testing.attempts import Attempt, Json, completion_of, valid_attempts
 from proof_r1_formal.testing.mutations import Flaw, converse, flawed, replace_step
-from proof_r1_formal.text.show import Notation
+from proof_r1_formal.text.show import OutputNotation
 
 FINDINGS: Mapping[Flaw, Code] = MappingProxyType({one: one.finding for one in Flaw if one.finding})
 """The finding of the corrupted action, given sound rules. Flaws that may be harmless are not listed."""
@@ -142,7 +142,7 @@ def _other_records(record: dict[str, Json], flaw: Flaw) -> Iterator[Json]:
 @st.composite
 def layouts(draw: DrawFn, attempt: Attempt) -> str:
     """Other ways of writing the same actions: thoughts, a fence, white space, order of fields, escapes, notations."""
-    notation = draw(st.sampled_from(get_args(Notation)))
+    notation = draw(st.sampled_from(get_args(OutputNotation)))
     order = draw(st.permutations(FIELDS))
     records = [{field: step.record(notation)[field] for field in order} for step in attempt.steps]
     body = json.dumps(records, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from((None, 1, "\t"))))

@@ -20,7 +20,7 @@ from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Step:
     conclusion: Formula
     rule: str
 
-    def record(self, notation: Notation = "unicode") -> dict[str, str | tuple[str, ...]]:
+    def record(self, notation: OutputNotation = "unicode") -> dict[str, str | tuple[str, ...]]:
         """The element of the summary's array."""
         values = (self.id, self.dependencies, show(self.conclusion, notation), self.rule)
         return dict(zip(FIELDS, values, strict=True))

@@ -156,23 +156,23 @@ class _Chunk:
         if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
             return
         findings.examples[kind] += 1
-        confirmed = confirm(query, self._solver.decide(query))
-        findings.outcomes[type(confirmed.answer).__name__.lower()] += 1
-        if confirmed.checked:
+        confirmation = confirm(query, self._solver.decide(query))
+        findings.outcomes[type(confirmation.answer).__name__.lower()] += 1
+        if confirmation.checked:
             findings.outcomes["with checked evidence"] += 1
         accepted = isinstance(self._harness.check(rule, query.dependencies, query.conclusion, self._oracle), Match)
         if accepted:
             findings.accepted[kind] += 1
-        if accepted and isinstance(confirmed.answer, Refuted):
+        if accepted and isinstance(confirmation.answer, Refuted):
             self._fail("accepted, and does not follow", step)
         if kind is Kind.NON_INSTANCE:
             if accepted:
                 self._fail("accepted, but not an instance of the rule", step)
-            elif isinstance(confirmed.answer, Entailed):
+            elif isinstance(confirmation.answer, Entailed):
                 findings.non_instances[rule.name] += 1
-        self._compare(step, confirmed.answer)
-        if self._kernel is not None and confirmed.checked and self._source.random() < self._harness.kernel_sample:
-            self._sample.append((step, confirmed.answer))
+        self._compare(step, confirmation.answer)
+        if self._kernel is not None and confirmation.checked and self._source.random() < self._harness.kernel_sample:
+            self._sample.append((step, confirmation.answer))
 
     def _compare(self, step: Trial, answer: Answer) -> None:
         """The verifier's verdicts on the step, written down and read back, against the solver's answer."""

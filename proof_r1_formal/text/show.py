@@ -6,6 +6,8 @@ with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``pref
 The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound
 in one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the
 text.
+
+With this module loaded, the text is also a formula's ``str``, and what terminals and notebooks show.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from html import escape
 from itertools import count
-from typing import Final, Literal, TypeAlias, assert_never, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
@@ -41,6 +44,7 @@ from proof_r1_formal.kernel.syntax import (
     Top,
     Var,
     Xor,
+    register_display,
 )
 from proof_r1_formal.kernel.transform import functions_within, instantiate, subformulas, subterms, terms
 from proof_r1_formal.text.names import (
@@ -61,7 +65,10 @@ from proof_r1_formal.text.readings import (
     RESERVED_WORDS,
 )
 
-Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
+if TYPE_CHECKING:
+    from rich.text import Text
+
+OutputNotation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
 WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"}) | CONNECTIVE_WORDS
 """Words that a grammar reserves or that may be connectives, in any case."""
@@ -102,7 +109,7 @@ _STRENGTH: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
 _TIGHT: Final = 6
 
 
-def show(formula: Formula, notation: Notation = "unicode") -> str:
+def show(formula: Formula, notation: OutputNotation = "unicode") -> str:
     """The text of a formula.
 
     >>> from proof_r1_formal.text.parse import parse_formula
@@ -138,7 +145,7 @@ def _application(name: str, arguments: tuple[Term, ...]) -> str:
     return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
-def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
+def _infix(formula: Formula, notation: OutputNotation, strength: int, *, last: bool) -> str:
     """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
     known: str | None = None if formula.quantifiers else formula.memo.get(notation)
     if known is not None:
@@ -303,3 +310,19 @@ def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, f
         case Top() | Bottom() | Atom() | Eq():
             return formula
     assert_never(formula)
+
+
+# -- display ----------------------------------------------------------------------------------------------------------
+
+
+def _rich(formula: Formula) -> Text:
+    from rich.text import Text  # in no other use of this module
+
+    return Text(show(formula))
+
+
+def _html(formula: Formula) -> str:
+    return f"<code>{escape(show(formula))}</code>"
+
+
+register_display(text=text_of, rich=_rich, html=_html)

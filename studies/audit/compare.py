@@ -142,15 +142,15 @@ def _backend(systems: Systems, name: str) -> Backend:
 
 
 def _ask(solver: Solver, query: Query) -> Said:
-    confirmed = confirm(query, solver.decide(query))
-    match confirmed.answer:
+    confirmation = confirm(query, solver.decide(query))
+    match confirmation.answer:
         case Entailed():
-            return Said(Outcome.UNSAT, confirmed.checked)
+            return Said(Outcome.UNSAT, confirmation.checked)
         case Refuted():
-            return Said(Outcome.SAT, confirmed.checked)
+            return Said(Outcome.SAT, confirmation.checked)
         case Unknown(reason):
             return Said(Outcome.OTHER, reason=reason)
-    assert_never(confirmed.answer)
+    assert_never(confirmation.answer)
 
 
 def _rates(verifier: Verifier, samples: Sequence[Sample]) -> dict[Measure, Estimate]:

@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
+from proof_r1_formal.kernel.compiling import is_compiled
 from proof_r1_formal.proof.verify import Verifier
 from studies.bench.baselines import FreshZ3
 from studies.bench.cold import forget

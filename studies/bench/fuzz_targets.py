@@ -21,7 +21,7 @@ from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, Trace, read_completion
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.text.parse import MAX_LENGTH, parse_formula
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 
 
 def as_text(data: bytes) -> str:
@@ -107,7 +107,7 @@ def _has_a_place(error: ParseError, text: str) -> None:
 
 def _reads_back(parsed: Formula) -> None:
     assert not parsed.free
-    notations: tuple[Notation, ...] = get_args(Notation)
+    notations: tuple[OutputNotation, ...] = get_args(OutputNotation)
     for notation in notations:
         shown = show(parsed, notation)
         if len(shown) <= MAX_LENGTH:

@@ -51,11 +51,11 @@ def compare(examples: int, seed: int) -> tuple[Counter[str], list[str]]:
         if isinstance(checked_signature(query), Unknown):
             counts["a symbol has two sorts"] += 1
             continue
-        confirmed = confirm(query, engine.decide(query))
-        ours, theirs = kind(confirmed.answer), kind(z3.decide(query))
+        confirmation = confirm(query, engine.decide(query))
+        ours, theirs = kind(confirmation.answer), kind(z3.decide(query))
         counts[f"embedded {ours}, z3 {theirs}"] += 1
         counts["determinate"] += ours in ("entailed", "refuted")
-        counts["with checked evidence"] += confirmed.checked
+        counts["with checked evidence"] += confirmation.checked
         if ours == "broken" or {ours, theirs} == {"entailed", "refuted"}:
             wrong.append(f"{[show(d) for d in query.dependencies]} ⊢ {show(query.conclusion)}: {ours}, z3 {theirs}")
         if len(seen) % 1000 == 0:

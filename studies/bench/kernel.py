@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import BATCH, LeanKernel, LeanTheorem
+from proof_r1_formal.assistants.lean_evidence import FindLean
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.proof.batch import Settings, verify_many
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from studies.bench.cold import forget
 from studies.bench.traces import Sample
@@ -60,7 +61,7 @@ def kernel_evidence(samples: list[Sample]) -> dict[str, Any]:
     forget()
     before, lean = _own(), _children()
     evidence: Counter[str] = Counter()
-    for report in verify_many(problems, completions, settings=Settings(evidence="kernel")):
+    for report in verify_many(problems, completions, settings=Settings(evidence="kernel", find_kernel=FindLean())):
         evidence.update([step.evidence for step in report.actions if step.evidence is not None])
     by_lean = _children() - lean
     by_kernel = _own() - before + by_lean

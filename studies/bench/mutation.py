@@ -49,7 +49,7 @@ RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_c
 VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
 VERIFIER = (
     "proof/test_case_studies.py",
-    "proof/test_certify.py",
+    "assistants/test_certify.py",
     "proof/test_evidence.py",
     *VERIFICATION,
     "proof/test_sorts.py",
@@ -71,10 +71,11 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         "proof/test_answer.py",
         *VERIFICATION,
     ),
-    "proof_r1_formal/proof/judge.py": (*VERIFIER, "test_python_api.py"),
+    "proof_r1_formal/proof/rule_check.py": VERIFIER,
     "proof_r1_formal/proof/context.py": (*VERIFIER, "test_python_api.py"),
     "proof_r1_formal/proof/step.py": VERIFIER,
     "proof_r1_formal/proof/session.py": ("proof/test_session.py", "proof/test_answer.py", *VERIFIER[:-1]),
+    "proof_r1_formal/proof/verify.py": (*VERIFIER, "test_python_api.py"),
     "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
 }
 """Mutated module -> test files under ``tests``, in the order in which they run: those that are quick to fail first."""

@@ -20,6 +20,7 @@ from random import Random
 
 from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import BATCH, LeanKernel, LeanTheorem
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
@@ -27,7 +28,6 @@ from proof_r1_formal.errors import ProofError, SignatureError
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.syntax import Not
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing.forgeries import Forger, Forgery

@@ -19,7 +19,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from multiprocessing.connection import Connection
@@ -37,6 +36,7 @@ from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Iff, Not
 from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.proof.rule_check import RuleChecker
 from proof_r1_formal.proof.verify import Verifier
 from studies.bench.baselines import FreshZ3, Remembering, SharedZ3, SimpleZ3
 from studies.bench.cold import forget
@@ -90,7 +90,7 @@ class ForgetfulVerifier(Verifier):
     def __init__(self, solver: Solver, oracle: Oracle | None = None) -> None:
         super().__init__(solver, evidence="checked" if oracle is None else "none")
         self.oracle = oracle or Oracle(Answers(solver, tables=True, memory=0, evidence="checked"))
-        self._matched = lru_cache(maxsize=0)(self._matched_rule)
+        self.rule_checker = RuleChecker(self.rules, self.oracle, memory=0)
 
 
 Contestant: TypeAlias = Callable[[], Callable[[int], object]]
@@ -296,7 +296,7 @@ def main() -> None:
         "throughput_reference_traces": lambda: throughput(traces, options.rounds),
         "throughput_reference_traces_on_z3": lambda: throughput(traces, 1, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups, options.rounds),
-        "most_steps_of_a_reference_trace": lambda: max(Verifier().price(s.problem, s.completion) for s in traces),
+        "most_steps_of_a_reference_trace": lambda: max(Verifier().cost(s.problem, s.completion) for s in traces),
         "certificates": lambda: certificates(golden_proofs(options.data)),
         "kernel_evidence": lambda: kernel_evidence(groups),
     }

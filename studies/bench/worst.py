@@ -131,7 +131,7 @@ def cost(name: str) -> tuple[float, int]:
     sample, verifier = TRACES[name](), Verifier()
     start = time.process_time()
     verifier.verify(sample.problem, sample.completion)
-    return time.process_time() - start, verifier.price(sample.problem, sample.completion)
+    return time.process_time() - start, verifier.cost(sample.problem, sample.completion)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import ANSWER, Certificate, CertifiedStep
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -16,7 +17,6 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY, Formula
 from proof_r1_formal.kernel.term import Proof
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule

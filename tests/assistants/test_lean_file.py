@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, Style
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import MODULES, LeanKernel
 from proof_r1_formal.assistants.lean_file import PACKAGE, file_stem, lean_file, write_package
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
 from tests.builders import example_answers

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, tell
+from proof_r1_formal.data.quality import SPELLINGS, Oddity, OddityKind, _likeness, _near, oddities, tell
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
@@ -28,26 +28,26 @@ Part = TypeVar("Part", Premise, Option)
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-quality.md"
 
 
-def found(*texts: str) -> list[tuple[Code, tuple[str, ...]]]:
+def found(*texts: str) -> list[tuple[OddityKind, tuple[str, ...]]]:
     """The oddities of premises and, last, a goal, without names used once."""
     *premises, goal = map(parse_formula, texts)
     read = tuple(Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1))
     problem = Problem("any/1", read, three_way_options(goal))
-    return [(o.code, o.names) for o in oddities(problem, problem.signature()) if o.code is not Code.ONCE]
+    return [(o.kind, o.names) for o in oddities(problem, problem.signature()) if o.kind is not OddityKind.ONCE]
 
 
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [
-        ("Team", "team", Code.CASE),
-        ("PhDGraduate", "PhdGraduate", Code.CASE),
-        ("Élise", "Elise", Code.DIACRITICS),
-        ("naïve", "Naive", Code.DIACRITICS),
-        ("scope", "sсope", Code.SCRIPT),
-        ("Meeting", "Meetings", Code.LETTER),
-        ("Biodegradable", "Bioegradable", Code.LETTER),
-        ("Rounded", "Roundel", Code.LETTER),
-        ("stephenCurry", "StephenCury", Code.LETTER),
+        ("Team", "team", OddityKind.CASE),
+        ("PhDGraduate", "PhdGraduate", OddityKind.CASE),
+        ("Élise", "Elise", OddityKind.DIACRITICS),
+        ("naïve", "Naive", OddityKind.DIACRITICS),
+        ("scope", "sсope", OddityKind.SCRIPT),
+        ("Meeting", "Meetings", OddityKind.LETTER),
+        ("Biodegradable", "Bioegradable", OddityKind.LETTER),
+        ("Rounded", "Roundel", OddityKind.LETTER),
+        ("stephenCurry", "StephenCury", OddityKind.LETTER),
         ("plan1", "plan2", None),
         ("Ryatt", "Wyatt", None),
         ("cats", "cat", None),
@@ -55,7 +55,7 @@ def found(*texts: str) -> list[tuple[Code, tuple[str, ...]]]:
         ("abcde", "abced", None),
     ],
 )
-def test_two_names_that_may_be_one(one: str, other: str, code: Code | None) -> None:
+def test_two_names_that_may_be_one(one: str, other: str, code: OddityKind | None) -> None:
     pair = tuple(sorted((one, other)))
     expected = [] if code is None else [(code, pair)]
     assert found(f"{one}(a)", f"{other}(a)", "P(a)") == expected
@@ -75,8 +75,8 @@ def test_the_work_grows_with_the_names() -> None:
 
 
 def test_a_lost_quantifier() -> None:
-    assert found("∀n Cat(n)", "Dog(n)") == [(Code.STRAY, ("n",))]
-    assert found("Cat(x) → Dog(x)", "Cat(tom)") == [(Code.UNBOUND, ("x",))]
+    assert found("∀n Cat(n)", "Dog(n)") == [(OddityKind.STRAY, ("n",))]
+    assert found("Cat(x) → Dog(x)", "Cat(tom)") == [(OddityKind.UNBOUND, ("x",))]
     assert found("∀x Cat(x)", "Cat(a)") == []
 
 
@@ -94,7 +94,7 @@ def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
         "the symbols 'Team' and 'team' differ only in case",
         "premise h2: no quantifier binds 'x', which looks like a variable",
     )
-    assert tell(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
+    assert tell(Oddity(OddityKind.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
 
 
 def test_translate_counts_them(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ FILES = {
 
 def one_name(problem: Problem) -> Problem:
     """The problem with one name in place of each pair."""
-    found = (oddity for oddity in oddities(problem, problem.signature()) if oddity.code in SPELLINGS)
+    found = (oddity for oddity in oddities(problem, problem.signature()) if oddity.kind in SPELLINGS)
     pairs = {oddity.names[0]: oddity.names[1] for oddity in found}
 
     def renamed(part: Part) -> Part:
@@ -149,11 +149,11 @@ def row(name: str, path: Path) -> str:
     for problem in found.values():
         answer = answer_by(solver, problem)
         agrees = answer == problem.answer
-        codes = {oddity.code for oddity in oddities(problem, problem.signature())}
+        kinds = {oddity.kind for oddity in oddities(problem, problem.signature())}
         count["agrees", agrees] += 1
-        count["lost", agrees] += not codes.isdisjoint({Code.STRAY, Code.UNBOUND})
+        count["lost", agrees] += not kinds.isdisjoint({OddityKind.STRAY, OddityKind.UNBOUND})
         count["contradictory"] += answer == CONTRADICTORY
-        if not codes.isdisjoint(SPELLINGS):
+        if not kinds.isdisjoint(SPELLINGS):
             count["pair", agrees] += 1
             count["changed", agrees] += (answer_by(solver, one_name(problem)) == problem.answer) != agrees
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal import Problem, Verifier, read_problems
-from proof_r1_formal.decoding.guide import Guide, Kept, TakenBack, Watch
+from proof_r1_formal.decoding.guide import Commit, Guide, Rollback, Watch
 from proof_r1_formal.generate import completion, summary
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.proof.session import VerifierSession
+from proof_r1_formal.proof.verify import VerifierSession
 from tests.decoding.conftest import EXAMPLES
 
 VERIFIER = Verifier(evaluation=False)
@@ -22,13 +22,13 @@ def watch(problem: Problem, *, tries: int = 4, keep: bool = True) -> Watch:
     return Watch(Guide(VerifierSession(problem, VERIFIER), tries=tries, keep=keep))
 
 
-def followed(watch: Watch, text: str) -> list[Kept | TakenBack]:
+def followed(watch: Watch, text: str) -> list[Commit | Rollback]:
     """What is seen of a text that comes one character at a time."""
-    found: list[Kept | TakenBack] = []
+    found: list[Commit | Rollback] = []
     for end in range(1, len(text) + 1):
         while (seen := watch.look(text[:end])) is not None:
             found.append(seen)
-            if isinstance(seen, TakenBack):
+            if isinstance(seen, Rollback):
                 return found
     return found
 
@@ -39,8 +39,8 @@ def test_a_right_proof_stays_and_ends_with_its_answer(problem: Problem) -> None:
     fenced = text.replace("<summary>", "<summary>\n```json\n")
     for said, whole in ((text, text), (fenced, fenced.replace("]</summary>", "]\n```\n</summary>"))):
         *steps, last = followed(watch(problem), said)
-        assert steps == [Kept(None)] * (len(problem.proofs[0]) - 1)
-        assert last == Kept(whole)
+        assert steps == [Commit(None)] * (len(problem.proofs[0]) - 1)
+        assert last == Commit(whole)
         assert VERIFIER.verify(problem, whole).rule_verified
 
 
@@ -49,7 +49,7 @@ def test_a_step_that_fails_is_taken_back_with_its_reason() -> None:
     wrong = summary(problem.proofs[0]).replace('"conclusion": "', '"conclusion": "¬', 1)
     its = watch(problem, tries=1, keep=False)
     (seen,) = followed(its, wrong)
-    assert isinstance(seen, TakenBack)
+    assert isinstance(seen, Rollback)
     assert wrong[seen.begin] == "{"
     assert wrong[seen.end - 1] == "}"
     assert seen.findings[0].code is Code.NOT_ENTAILED
@@ -57,7 +57,7 @@ def test_a_step_that_fails_is_taken_back_with_its_reason() -> None:
     assert not seen.over
     assert its.guide.session.state.steps == ()
     (again,) = followed(its, wrong)
-    assert isinstance(again, TakenBack)
+    assert isinstance(again, Rollback)
     assert again.over
 
 
@@ -65,8 +65,8 @@ def test_a_step_that_fails_too_often_stays() -> None:
     problem = PROVED[0]
     wrong = summary(problem.proofs[0]).replace('"conclusion": "', '"conclusion": "¬', 1)
     its = watch(problem, tries=1)
-    assert isinstance(followed(its, wrong)[0], TakenBack)
-    assert followed(its, wrong)[0] == Kept(None)
+    assert isinstance(followed(its, wrong)[0], Rollback)
+    assert followed(its, wrong)[0] == Commit(None)
 
 
 def test_a_draft_in_thoughts_is_followed_and_forgotten() -> None:
@@ -75,9 +75,9 @@ def test_a_draft_in_thoughts_is_followed_and_forgotten() -> None:
     draft = steps[: steps.index("}") + 1]
     its = watch(problem)
     seen = followed(its, f"<think>{draft}, and so on.</think>{steps}")
-    assert seen[0] == Kept(None)
+    assert seen[0] == Commit(None)
     assert len(seen) == 1 + len(problem.proofs[0])
-    assert isinstance(seen[-1], Kept)
+    assert isinstance(seen[-1], Commit)
     assert seen[-1].answer is not None
     assert seen[-1].answer.endswith(steps)
     assert VERIFIER.verify(problem, seen[-1].answer).rule_verified
@@ -108,7 +108,7 @@ def test_what_is_kept_is_what_the_reader_reads(
     array = "".join(part for pair in zip(elements, [*separators, ""], strict=True) for part in pair)
     text = f"<summary>{before}{fence}{after}[{inside}{array}"
     its = watch(PROVED[0], tries=0)
-    kept = [seen for seen in followed(its, text) if isinstance(seen, Kept)]
+    kept = [seen for seen in followed(its, text) if isinstance(seen, Commit)]
     if its.start is not None:
         closing = "\n```\n</summary>" if "`" in text else "</summary>"
         trace = read_completion(f"{text[: its.start]}]{closing}")
@@ -126,8 +126,8 @@ def test_a_wrong_separator_is_taken_back(separator: str) -> None:
     text = f"<summary>[{ELEMENT % 's1'}{separator}{ELEMENT % 's2'}"
     its = watch(PROVED[0], tries=0)
     first, second = followed(its, text)
-    assert isinstance(first, Kept)
-    assert isinstance(second, TakenBack)
+    assert isinstance(first, Commit)
+    assert isinstance(second, Rollback)
     assert [finding.code for finding in second.findings] == [Code.MALFORMED]
     assert second.over
     assert text[: its.start] == f"<summary>[{ELEMENT % 's1'}"

@@ -21,8 +21,7 @@ from proof_r1_formal.decoding.guide import REPLACED, Feedback, Guide
 from proof_r1_formal.decoding.masks import PROBE, DecodingError, mask_tokens
 from proof_r1_formal.decoding.sampler import Decoded, Decoder, DecodingRequest, draw
 from proof_r1_formal.proof.report import StepReport
-from proof_r1_formal.proof.session import VerifierSession
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.text.parse import parse_formula
 from tests.decoding.conftest import EXAMPLES
 

@@ -18,7 +18,7 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.finite import refuted_in_small_domain
 from proof_r1_formal.engine.solver import MAX_DEPTH, Limits
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Confirmed, confirm
+from proof_r1_formal.kernel.confirm import Confirmation, confirm
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
@@ -53,11 +53,11 @@ RELATIONAL = Signature(
 def check_against_z3(query: Query, *, proofs: bool = True) -> None:
     """The answer is Z3's, its evidence holds, and inside the class there is some; proofs only where they are wanted."""
     answer, expected = ENGINE.decide(query), Z3.decide(query)
-    confirmed = confirm(query, answer)
-    assert confirmed.answer == answer
+    confirmation = confirm(query, answer)
+    assert confirmation.answer == answer
     if not isinstance(FiniteSolver().decide(query), Unknown):
         assert type(answer) is type(expected)
-        assert confirmed.checked or (isinstance(answer, Entailed) and not proofs)
+        assert confirmation.checked or (isinstance(answer, Entailed) and not proofs)
     elif not isinstance(expected, Unknown):
         assert type(answer) is type(expected)
 
@@ -148,7 +148,7 @@ def test_countermodels_to_large_queries_are_z3s() -> None:
 def test_what_is_undecided_stays_undecided() -> None:
     answer = EmbeddedSolver(Limits(steps=10_000)).decide(INFINITE)
     assert answer == Unknown(Reason.BUDGET, "Z3 used its 10000 steps")
-    assert confirm(INFINITE, answer) == Confirmed(answer)
+    assert confirm(INFINITE, answer) == Confirmation(answer)
 
 
 def test_limits_are_those_of_z3_alone() -> None:
@@ -167,7 +167,7 @@ CHAIN = ask(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that on
 def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
     answer = ENGINE.decide(query)
     assert answer == Entailed(None)
-    assert confirm(query, answer) == Confirmed(answer)
+    assert confirm(query, answer) == Confirmation(answer)
 
 
 # -- what is no query -------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_a_corrupted_countermodel_counts_only_if_it_is_still_one(query: Query) -
     assert refutes(query, answer.model)
     for structure in corrupted(answer.model, Signature.infer(query.assertions)):
         still = Refuted(structure)
-        expected = Confirmed(still, "checked") if refutes(query, structure) else Confirmed(NO_COUNTERMODEL)
+        expected = Confirmation(still, "checked") if refutes(query, structure) else Confirmation(NO_COUNTERMODEL)
         assert confirm(query, still) == expected
 
 

@@ -25,9 +25,8 @@ from proof_r1_formal.evaluation.measures import INVALID_RULE
 from proof_r1_formal.kernel.answer import Answer, Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Iff
-from proof_r1_formal.proof.judge import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.testing.attempts import Attempt, completion_of, valid_attempts

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.checker import MAX_DEPTH, MAX_HEIGHT, check
+from proof_r1_formal.kernel.compiling import is_compiled
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.serial import Data, proof_from_data
 from proof_r1_formal.kernel.syntax import BOTTOM, And, App, Or, atom

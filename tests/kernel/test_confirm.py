@@ -10,7 +10,7 @@ from msgspec import structs
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Confirmed, confirm, confirm_by
+from proof_r1_formal.kernel.confirm import Confirmation, confirm, confirm_by
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY
@@ -95,7 +95,7 @@ def test_an_answer_without_evidence_is_unsupported(query: Query) -> None:
 def test_a_kernel_has_the_last_word(query: Query, evidence: Literal["checked", "kernel"]) -> None:
     found = structs.replace(confirm(query, answer_to(query)), evidence=evidence)
     assert confirm_by(Silent(), query, found) == found
-    assert confirm_by(Saying(accepted=True), query, found) == Confirmed(found.answer, "kernel", found.used)
+    assert confirm_by(Saying(accepted=True), query, found) == Confirmation(found.answer, "kernel", found.used)
     refused = confirm_by(Saying(accepted=False), query, found)
     assert isinstance(refused.answer, Unknown)
     assert (refused.answer.reason, refused.evidence) == (Reason.BROKEN, "unsupported")

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Problem
 from proof_r1_formal.evaluation.assessment import examine
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.assistants.lean_evidence import KernelEvidence
+from proof_r1_formal.assistants.lean_evidence import FindLean, KernelEvidence
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import CatalogueError, SolverError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.kernel.term import Repeat
+from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
@@ -107,6 +110,17 @@ def test_a_kernel_is_asked_where_its_evidence_is_wanted(lean: LeanKernel) -> Non
 def test_kernel_evidence_needs_a_kernel() -> None:
     with pytest.raises(SolverError, match="needs the kernel that checks it: give kernel="):
         Verifier(evidence="kernel")
+    with pytest.raises(SolverError, match="or to Settings find_kernel="):
+        Settings(evidence="kernel").verifier()
+    with pytest.raises(SolverError, match="/nowhere/lean"):
+        Settings(evidence="kernel", find_kernel=FindLean("/nowhere/lean")).verifier()
+
+
+def test_settings_find_the_kernel_in_each_process(lean: LeanKernel) -> None:
+    settings = Settings(evidence="kernel", find_kernel=FindLean())
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert settings.verifier().kernel is not None
+    assert Settings(find_kernel=FindLean("/nowhere/lean")).verifier().kernel is None
 
 
 def test_a_step_that_no_proof_supports_is_no_instance_of_a_rule() -> None:
@@ -135,7 +149,7 @@ def test_the_kernel_checks_bindings_models_and_open_goals(lean: LeanKernel) -> N
     kernel = KernelEvidence(lean)
     verifier = Verifier(evidence="kernel", kernel=kernel)
     text = completion(("h_goal_uncertain", ["h2"], "¬¬loud(tom)", "GOAL_BINDING"))
-    kernel.prepare(Verifier().grounds(OPEN, text))
+    kernel.prepare(Verifier().obligations(OPEN, text))
     prepared = len(kernel._known)
     assert verifier.verify(OPEN, text).uncertain == "verified"
     assert len(kernel._known) == prepared >= 4  # the model, two open goals, the binding; nothing is asked alone

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from proof_r1_formal.assistants.certify import certify, certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import theorem_of
 from proof_r1_formal.data.completions import Completion
@@ -15,7 +16,6 @@ from proof_r1_formal.kernel.answer import Entailed, is_countermodel
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
-from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, smtlib, tptp
 from proof_r1_formal.render import lean as lean_text

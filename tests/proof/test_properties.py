@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem
@@ -26,7 +27,6 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Formula
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.proof.batch import verify_many
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO

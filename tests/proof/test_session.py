@@ -17,10 +17,9 @@ from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import atom, var
 from proof_r1_formal.proof.action import Action, read_action, read_completion
-from proof_r1_formal.proof.judge import Judge, _rule_report
 from proof_r1_formal.proof.report import Code, encode
-from proof_r1_formal.proof.session import VerifierSession
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.rule_check import _rule_report
+from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.testing.corruptions import Corrupted, any_text, corrupted_attempts
@@ -53,7 +52,7 @@ def wander(session: VerifierSession, there: list[Action], others: Sequence[Actio
             case 1:
                 assert len(session.state.steps) == len(there)
             case 2:
-                session.price()
+                session.cost()
             case _:
                 pass
 
@@ -78,12 +77,12 @@ def test_what_is_taken_back_leaves_nothing_behind(case: Corrupted, source: Rando
     fresh = VerifierSession(given_, VERIFIER)
     fresh.extend(there)
     assert encode(session.report()) == encode(fresh.report())
-    assert session.price() == fresh.price()
+    assert session.cost() == fresh.cost()
     assert session.entailments == fresh.entailments
     assert session.state == fresh.state
     arrive(session, there, trace.actions)
     assert session.report(parsed=trace.parsed) == VERIFIER.verify(given_, text)
-    assert session.price(parsed=trace.parsed) == VERIFIER.price(given_, text)
+    assert session.cost(parsed=trace.parsed) == VERIFIER.cost(given_, text)
 
 
 @given(any_text())
@@ -153,7 +152,7 @@ def test_actions_can_follow_a_binding_together() -> None:
     assert [step.terminal for step in session.state.steps] == [False, False, False]
 
 
-@pytest.mark.parametrize("read", ["state", "price", "report"])
+@pytest.mark.parametrize("read", ["state", "cost", "report"])
 def test_reports_after_a_step_back(read: str) -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
     binding, other = action("h_goal_true", ["h1"], "¬¬P(a)", GB), action("s2", ["h1"], "Q(a)", CE)
@@ -174,25 +173,25 @@ def test_the_state_tells_entailed_from_rule_steps() -> None:
 
 def test_a_trace_pays_for_the_consistency_of_its_premises() -> None:
     case = problem("P(a) ∨ Q(a)", "¬P(a)", goal="Q(a)")
-    judge = Judge()
-    steps = judge.context(case).contradiction.steps
+    verifier = Verifier()
+    steps = verifier.context(case).contradiction.steps
     assert steps > 0
-    assert VerifierSession(case, judge).price() == QUESTION + steps
+    assert VerifierSession(case, verifier).cost() == QUESTION + steps
 
 
-def test_the_price_includes_the_answer() -> None:
+def test_the_cost_includes_the_answer() -> None:
     session = VerifierSession(problem("P(a)", goal="Q(a)"))
     session.push(action("h_goal_uncertain", ["h1"], "Q(a)", GB))
-    assert session.price() == session.price(parsed=True) > session.price(parsed=False)
+    assert session.cost() == session.cost(parsed=True) > session.cost(parsed=False)
 
 
 def asked(session: VerifierSession) -> list[str]:
-    """The questions of ``grounds`` after those of the actions, as text."""
-    kept = session.grounds[len(session.entailments) :]
+    """The questions of ``obligations`` after those of the actions, as text."""
+    kept = session.obligations[len(session.entailments) :]
     return [f"{'; '.join(map(show, query.dependencies))} ⊢ {show(query.conclusion)}" for query, _ in kept]
 
 
-def test_the_grounds_of_an_answer() -> None:
+def test_the_obligations_of_an_answer() -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
     model = "P(a) ∧ Q(a) ⊢ ⊥"
     session = VerifierSession(case)
@@ -214,12 +213,12 @@ def test_the_grounds_of_an_answer() -> None:
     assert asked(session) == [model, "P(a) ∧ Q(a) ⊢ P(a)", "P(a) ∧ Q(a) ⊢ ¬P(a)"]
 
 
-def test_grounds_are_not_paid_for() -> None:
+def test_obligations_are_not_paid_for() -> None:
     session = VerifierSession(problem("P(a) ∧ Q(a)", goal="R(a)"))
     session.push(action("h_goal_uncertain", ["h1"], "R(a)", GB))
     assert session.entailments
     spent = session._oracle.mark()
-    assert session.grounds
+    assert session.obligations
     assert session._oracle.mark() == spent
 
 
@@ -242,7 +241,7 @@ def test_the_price_of_the_last_action() -> None:
     for name in ("h_goal_true", "s1"):  # only the first binds the answer, which is compared with its option
         session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
         session.push(action(name, ["h1"], "¬¬P(a)", CE))
-        prices.append(session.price(parsed=False))
+        prices.append(session.cost(parsed=False))
     assert prices[0] > prices[1]
 
 
@@ -291,7 +290,7 @@ def test_what_is_taken_back_is_not_paid_for(monkeypatch: pytest.MonkeyPatch) -> 
     first, second = action("s1", ["h1"], "P(a)", CE), action("s2", ["h2"], "R(a)", CE)
     full = VerifierSession(case)
     full.extend([first, second])
-    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", full.price())
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", full.cost())
     session = VerifierSession(case)
     for _ in range(50):
         session.push(second)
@@ -312,7 +311,7 @@ def test_a_trace_pays_for_its_rule_checks() -> None:
     for rule in (CE, "NO_SUCH_RULE"):
         session = VerifierSession(asked, VERIFIER)
         session.push(action("s1", ["h1"], "P(a)", rule))
-        prices.append(session.price())
+        prices.append(session.cost())
     budget = VERIFIER.inquiry()
     VERIFIER.match_rule(CE, (asked.premises[0].formula,), parse_formula("P(a)"), terminal=False, budget=budget)
     assert prices[0] - prices[1] == budget.charged > 0

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.assistants.certificate import Style
+from proof_r1_formal.assistants.certify import certify, certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem
@@ -16,7 +17,6 @@ from proof_r1_formal.kernel.serial import from_data, to_data
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, Formula, Implies
-from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier

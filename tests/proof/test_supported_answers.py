@@ -111,8 +111,8 @@ def test_reports_say_where_no_evidence_was_checked(level: str, words: str) -> No
 def test_a_question_that_is_asked_twice_is_charged_once() -> None:
     metered = Verifier().oracle.with_budget(10_000, "test")
     question = ((parse_formula("∀x P(x)"),), parse_formula("P(a)"))
-    first = metered.justify(*question)
+    first = metered.decide(*question)
     price = metered.charged
-    assert metered.justify(*question) == first
+    assert metered.decide(*question) == first
     assert isinstance(metered.entails(*question), Entailed)
     assert metered.charged == price > 0

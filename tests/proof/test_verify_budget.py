@@ -11,8 +11,8 @@ from proof_r1_formal.engine.prover import BUDGET
 from proof_r1_formal.engine.z3 import RLIMIT_PER_STEP
 from proof_r1_formal.kernel.answer import Reason, Unknown
 from proof_r1_formal.kernel.syntax import _NODES, drop_unused
-from proof_r1_formal.proof.judge import CHECK_STEPS
 from proof_r1_formal.proof.report import Code, Finding
+from proof_r1_formal.proof.rule_check import CHECK_STEPS
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
 from tests.builders import SILENT, Told, codes, completion, problem
@@ -22,7 +22,7 @@ from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", "T(a) ∧ U(a)")
     steps = (("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "R(a)", CE), ("s3", ["h3"], "T(a)", CE))
-    needed = VERIFIER.price(case, completion(*steps[:2]))
+    needed = VERIFIER.cost(case, completion(*steps[:2]))
     monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", needed)
     report = run(case, *steps)
     assert [step.semantic for step in report.actions] == [True, True, False]
@@ -30,7 +30,7 @@ def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) ->
     undecided = f"whether the dependencies entail the conclusion stayed undecided (budget: {spent})"
     assert Finding(Code.UNDECIDED, undecided) in report.actions[2].findings
     assert Finding(Code.RULE_UNDECIDED, f"{CE}: {spent}") in report.actions[2].findings
-    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", VERIFIER.price(case, completion(*steps[:1])))
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", VERIFIER.cost(case, completion(*steps[:1])))
     assert [step.signal for step in run(case, *steps).actions] == [1.0, 0.1, 0.1]
 
 
@@ -42,9 +42,9 @@ def test_the_price_of_a_trace_ignores_caches() -> None:
         ("s3", ["h2", "h3"], "∃x ¬S(a, x)", CE),
     )
     verifier = Verifier()
-    first = verifier.price(case, completion(*steps))
+    first = verifier.cost(case, completion(*steps))
     assert first > len(steps) * QUESTION
-    assert verifier.price(case, completion(*steps)) == VERIFIER.price(case, completion(*steps)) == first
+    assert verifier.cost(case, completion(*steps)) == VERIFIER.cost(case, completion(*steps)) == first
 
 
 GROUP = ("∀x ∀y ∀z m(m(x, y), z) = m(x, m(y, z))", "∀x m(e, x) = x", "∀x m(i(x), x) = e")
@@ -61,7 +61,7 @@ def test_a_trace_of_hard_questions_stops_within_its_budget(
     depths = [f"{'f(' * depth}e{')' * depth}" for depth in range(questions)]
     hard = [(f"s{n}", ["h1", "h2", "h3"], f"∀x ∀y m(x, y) = m(y, x) ∨ P({t})", CE) for n, t in enumerate(depths)]
     question = QUICK + FALLBACK // RLIMIT_PER_STEP + BUDGET
-    assert limit < VERIFIER.price(case, completion(*hard)) < limit + CHECK_STEPS + 2 * question
+    assert limit < VERIFIER.cost(case, completion(*hard)) < limit + CHECK_STEPS + 2 * question
     steps = run(case, *hard).actions
     assert {code for step in steps for code in codes(step)} >= {Code.UNDECIDED, Code.RULE_UNDECIDED}
     assert "the trace's budget" not in str(steps[0].findings)
@@ -78,7 +78,7 @@ def test_the_price_grows_with_the_work_on_deep_formulas(depth: int) -> None:
     before = len(_NODES)
     report = Verifier().verify(case, steps)
     made = len(_NODES) - before
-    assert 300 < made < 0.25 * VERIFIER.price(case, steps)
+    assert 300 < made < 0.25 * VERIFIER.cost(case, steps)
     assert report.actions[0].semantic
     assert report.actions[0].rule == (depth < 11)  # the formulas of more are not told apart within the budget
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from proof_r1_formal.assistants.certify import certify_verified
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.proof.certify import certify_verified
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle

@@ -382,7 +382,7 @@ def test_a_bundle_holds_after_the_budget_is_spent(monkeypatch: pytest.MonkeyPatc
     steps = [("s1", ["h1"], "p(a)", "UNIVERSAL_ELIMINATION"), ("h_goal_true", ["s1"], "p(a) ∨ q", "GOAL_BINDING")]
     openings = [("h_goal_uncertain", ["h1"], "p(a) ∨ q", "GOAL_BINDING")]
     case = problem_of("dear/1", ["∀x p(x)", "q → p(b)"], "q ∨ p(a)")
-    whole = Verifier().price(case, summary(*steps))
+    whole = Verifier().cost(case, summary(*steps))
     for budget in range(0, whole + 60, 15):
         monkeypatch.setattr("proof_r1_formal.proof.session.TRACE_STEPS", budget)
         assert refused(made(case, summary(*steps), summary(*openings))) is None, budget

@@ -24,9 +24,8 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Answer
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.batch import verified_by
-from proof_r1_formal.proof.judge import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
 from proof_r1_formal.text.parse import parse_formula

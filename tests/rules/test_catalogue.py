@@ -12,6 +12,7 @@ import pytest
 
 from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep, Style
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of
@@ -21,7 +22,6 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Not, atom
 from proof_r1_formal.kernel.term import Apply
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalogue

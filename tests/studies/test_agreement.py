@@ -95,9 +95,9 @@ def _compared(title: str, z3: Recorder) -> str:
     kinds: Counter[tuple[str, str, str]] = Counter()
     checked = 0
     for query, answer in z3.queries.items():
-        confirmed = confirm(query, embedded.decide(query))
-        checked += confirmed.checked
-        kinds[_kind(confirmed.answer), _kind(answer), _kind(cvc5.decide(query))] += 1
+        confirmation = confirm(query, embedded.decide(query))
+        checked += confirmation.checked
+        kinds[_kind(confirmation.answer), _kind(answer), _kind(cvc5.decide(query))] += 1
     disagree = sum(count for kind, count in kinds.items() if {"entailed", "refuted"} <= set(kind))
     unknown = [sum(count for kind, count in kinds.items() if kind[side] == "unknown") for side in range(3)]
     entailed, refuted = (

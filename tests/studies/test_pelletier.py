@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from proof_r1_formal.assistants.certify import certify, certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
-from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from studies.pelletier import HEAD, PAGE, Sequent, missing, sequents, table
 from tests.report.bundles import made, problem_of, refusal, summary

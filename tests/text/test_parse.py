@@ -16,10 +16,10 @@ from proof_r1_formal.kernel.syntax import Eq, ForAll, Formula, Not, atom, const,
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
-WRITTEN: tuple[Notation, ...] = get_args(Notation)
+WRITTEN: tuple[OutputNotation, ...] = get_args(OutputNotation)
 
 
 def reads_back(formula: Formula) -> None:
@@ -402,7 +402,7 @@ ODD_NAMES = (
 
 @pytest.mark.parametrize("notation", WRITTEN)
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_what_looks_like_a_sign_is_read_back_as_a_name(name: str, notation: Notation) -> None:
+def test_what_looks_like_a_sign_is_read_back_as_a_name(name: str, notation: OutputNotation) -> None:
     x, constant = var("x"), atom("P", const(name), const("b"))
     bodies: list[Formula] = [atom(name, x), atom("P", x, const(name)), atom(name), Eq(const(name), x)]
     closed: list[Formula] = [atom(name), constant, Not(constant), ForAll(var(name), atom("P", var(name)))]

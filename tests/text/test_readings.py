@@ -19,11 +19,11 @@ from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing.strategies import formulas, signatures
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.readings import RESERVED_WORDS, list_markers
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 
 TWO_READINGS = Path(__file__).with_name("two_readings.jsonl").read_text(encoding="utf-8").splitlines()
 """Text, place of the error, and a spelling of each reading; none if that reading is prose, or is not a formula."""
-WRITTEN: tuple[Notation, ...] = get_args(Notation)
+WRITTEN: tuple[OutputNotation, ...] = get_args(OutputNotation)
 SIGNS = "¬∧⊕∨→↔∀∃="
 MARKERS = ("1.", "12)", "a)", "B.", "iv)", "(2)", "(b)", "-", "−", "*", "•", "–")
 TRICKY = (

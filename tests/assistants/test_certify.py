@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style
+from proof_r1_formal.assistants.certify import CheckedCertification, certify, certify_many
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
@@ -21,7 +22,6 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Atom, Formula, const
-from proof_r1_formal.proof.certify import CheckedCertification, certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula

@@ -196,14 +196,14 @@ def _binding(verifier: Verifier, last: Formula, option: Option) -> Proof:
     proof = search((last,), option.formula).proof
     if proof is not None:
         return proof
-    match verifier.oracle.justify((), Iff(last, option.formula)).answer:
+    match verifier.oracle.decide((), Iff(last, option.formula)).answer:
         case Entailed(proof) if proof is not None:
             return (*renumber(proof, (), 1), Eliminate(len(proof), "right", 0))
     raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
 
 
 def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:
-    match verifier.oracle.checked_answer(verifier.oracle.justify(premises, conclusion)):
+    match verifier.oracle.checked_answer(verifier.oracle.decide(premises, conclusion)):
         case Refuted(model) if model is not None:
             return model
         case _:
@@ -242,7 +242,7 @@ def _proof(
         matched, _ = verifier.match_rule(rule.name, dependencies, conclusion, terminal=step.terminal, budget=unlimited)
         if isinstance(matched, Match) and (proof := instance_proof(matched, dependencies, conclusion)) is not None:
             return proof
-    match verifier.oracle.justify(dependencies, conclusion).answer:
+    match verifier.oracle.decide(dependencies, conclusion).answer:
         case Entailed(proof):
             return proof
     return None

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.assistants.certificate import Certificate, Style
+from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Refuted, is_countermodel
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import mangle
 from proof_r1_formal.kernel.syntax import TOP, Formula, Not
-from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
+from tests.assistants.test_certify import golden_traces
 from tests.builders import example_answers
-from tests.proof.test_certify import golden_traces
 
 SOLVER = EmbeddedSolver()
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
