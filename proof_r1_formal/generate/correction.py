@@ -22,12 +22,11 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Uncertain
 from proof_r1_formal.proof.action import FIELDS, Action, NotAnArrayError, array_start, next_action
-from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import completion, summary
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 
 _OPENING, _CLOSING, _THOUGHT_OPENING, _THOUGHT, _GAP = "<summary>", "</summary>", "<think>", "</think>", "\n\n"
 
@@ -141,7 +140,7 @@ _STYLES: tuple[tuple[bool, int | None, _Separators], ...] = tuple(
 )
 """How elements are written: whether all is ASCII, the indentation, and the separators of ``json.dumps``."""
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
-_NOTATIONS: tuple[Notation, ...] = ("unicode", "ascii", "juxtaposed", "prefix")
+_NOTATIONS: tuple[OutputNotation, ...] = ("unicode", "ascii", "juxtaposed", "prefix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ class _Layout:
     indent: int | None
     separators: _Separators
     margin: str
-    notation: Notation
+    notation: OutputNotation
     fenced: bool
     begun: bool
     elements: int
@@ -230,7 +229,7 @@ def _style(raw: str, margin: str) -> tuple[bool, int | None, _Separators]:
     return _STYLES[0]
 
 
-def _notation(conclusions: Iterable[str]) -> Notation:
+def _notation(conclusions: Iterable[str]) -> OutputNotation:
     """The notation in which all conclusions are written as they are; the usual one if there is none."""
     try:
         formulas = {text: parse_formula(text) for text in conclusions}

@@ -25,7 +25,7 @@ from proof_r1_formal.generate.correction import Correction, correct
 from proof_r1_formal.generate.synthesize import fresh_ids
 from proof_r1_formal.testing.mutations import Flaw, flawed
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import OutputNotation, show
 from tests.builders import problem as built
 
 VERIFIER = Verifier(rules=TRAIN, evaluation=False)
@@ -253,7 +253,7 @@ def test_indented_elements_go_on_indented() -> None:
 
 
 @pytest.mark.parametrize("notation", ["ascii", "juxtaposed", "prefix", "unicode"])
-def test_the_notation_is_the_models(notation: Notation) -> None:
+def test_the_notation_is_the_models(notation: OutputNotation) -> None:
     either = built("P(a)", "P(a) → Q(a) ∧ R(a)", "Q(a) ∧ R(a) → ¬S(a) ∧ T(a)", goal="¬S(a)")
     step = {**RECORD, "conclusion": show(parse_formula("Q(a) ∧ R(a)"), notation)}
     found = corrected(summary_of(step), either)

@@ -368,7 +368,7 @@ def test_rows_without_a_problem_are_refused(trainer: Callable[..., Any]) -> None
 def test_tokens_of_tools_have_no_credit(trainer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     from trl import GRPOTrainer
 
-    answers = ([[0]], [[0, 1]], [[1, 0]], [""], None, {}, None, None)
+    answers: Any = ([[0]], [[0, 1]], [[1, 0]], [""], None, {}, None, None)
     monkeypatch.setattr(GRPOTrainer, "_generate", lambda self, prompts: answers)
     with pytest.raises(ProofR1Error, match="tokens of tools or of an environment"):
         trainer()._generate([""])
