@@ -2,8 +2,8 @@
 
 In: a :class:`Draft`, the steps of a rollout and the form in which they are written. Out: named drafts, each one edit
 away: a step dropped, copied, renamed, bound otherwise, made to depend on something else, split, or padded with steps
-that are true and useless; the text written otherwise, or cut off after any token. Edits of edits are pairs.
-``studies.reward_search`` verifies and credits them.
+that are true and useless; the text written otherwise, cut off after any token, or such that it breaks its verification.
+Edits of edits are pairs. ``studies.reward_search`` verifies and credits them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import chain, combinations
 from types import MappingProxyType
 from typing import TypeAlias
@@ -70,6 +71,13 @@ WORD = re.compile(r"\s?\w+|\s|[^\w\s]")
 """A token of a completion: a word with the blank before it, a sign, or a blank."""
 
 
+class Fault(StrEnum):
+    """What in a completion breaks its verification."""
+
+    UNKNOWN_ID = "an id without a token"
+    BROKEN_WORKER = "a worker that breaks over it"
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A rollout before it is text.
@@ -79,12 +87,14 @@ class Draft:
         form: how they are written, one of ``FORMS``.
         edits: what was done to the honest rollout, in order.
         length: number of tokens after which the text ends; None for the whole text.
+        fault: what in the completion breaks its verification.
     """
 
     steps: Steps
     form: str = "summary"
     edits: tuple[str, ...] = ()
     length: int | None = None
+    fault: Fault | None = None
 
     @property
     def completion(self) -> str:
@@ -105,6 +115,8 @@ def edits(draft: Draft) -> Iterator[Draft]:
             yield replace(draft, form=form, edits=(*draft.edits, form))
     for length in range(len(WORD.findall(draft.completion))):
         yield replace(draft, length=length, edits=(*draft.edits, f"cut after {length} tokens"))
+    for fault in Fault:
+        yield replace(draft, fault=fault, edits=(*draft.edits, fault))
 
 
 def step(name: str, dependencies: str, conclusion: str, rule: str) -> ReferenceStep:

@@ -21,12 +21,13 @@ from math import fsum
 from random import Random
 from types import MappingProxyType
 
-from proof_r1_formal import FOLIO, TraceReport, Verifier
+from proof_r1_formal import FOLIO, Settings, TraceReport, Verifier
 from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
-from studies.reward_edits import PROBLEM, WORD, Draft, edits, step
+from proof_r1_formal.credit.workers import nothing
+from studies.reward_edits import PROBLEM, WORD, Draft, Fault, edits, step
 
 # -- honest rollouts --------------------------------------------------------------------------------------------------
 
@@ -78,8 +79,10 @@ _VERIFIER = Verifier(rules=FOLIO, evaluation=False)
 
 
 @cache
-def verified(completion: str) -> TraceReport:
+def verified(completion: str, fault: Fault | None = None) -> TraceReport:
     """The report on a completion for the problem."""
+    if fault is not None:
+        return nothing(PROBLEM, 0, Settings(rules="folio", evaluation=False))
     return _VERIFIER.verify(PROBLEM, completion)
 
 
@@ -89,8 +92,8 @@ def tokens(completion: str) -> TokenText:
     return TokenText((*[word.encode() for word in WORD.findall(completion)], b""))
 
 
-def _rollout(completion: str, settings: CreditSettings) -> Rollout:
-    return rollout_of(verified(completion), tokens(completion), settings)
+def _rollout(completion: str, settings: CreditSettings, fault: Fault | None = None) -> Rollout:
+    return rollout_of(verified(completion, fault), tokens(completion), settings, failure=fault)
 
 
 def honest_group(settings: CreditSettings) -> list[Rollout]:
@@ -111,7 +114,13 @@ def uneven(settings: CreditSettings) -> Baselines:
 
 
 def earned(
-    completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines, group: Sequence[Rollout] | None = None
+    completion: str,
+    kind: Kind,
+    settings: CreditSettings,
+    baselines: Baselines,
+    group: Sequence[Rollout] | None = None,
+    *,
+    fault: Fault | None = None,
 ) -> float:
     """The credit of all tokens of a completion in the group, in place of an honest rollout of the kind.
 
@@ -121,10 +130,11 @@ def earned(
         settings: of the credit.
         baselines: of the rules.
         group: ``honest_group(settings)``, if it is known.
+        fault: what in the completion breaks its verification.
     """
     rollouts = list(group or honest_group(settings))
     place = place_of(kind)
-    rollouts[place] = _rollout(completion, settings)
+    rollouts[place] = _rollout(completion, settings, fault)
     ((*credited,),) = credit_batch(METHODS["proof_r1"], [rollouts], baselines, settings).groups
     return fsum(credited[place].advantages)
 
@@ -185,7 +195,7 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
     """
     honest = verified(HONEST[kind].completion)
     drafts = list(_drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")))
-    attacks = [draft for draft in drafts if not improves(verified(draft.completion), honest)]
+    attacks = [draft for draft in drafts if not improves(verified(draft.completion, draft.fault), honest)]
     found = []
     for preset in presets:
         settings, honestly = CreditSettings(preset=preset), HONEST[kind].completion
@@ -194,7 +204,8 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
         for baselines in standards:
             standard = earned(honestly, kind, settings, baselines, group)
             for draft in attacks:
-                more = earned(draft.completion, kind, settings, baselines, group) - standard
+                credit = earned(draft.completion, kind, settings, baselines, group, fault=draft.fault)
+                more = credit - standard
                 if more > best + TOLERANCE:
                     best, name = more, draft.edits
         found.append(Found(kind, preset, name, best, len(attacks), len(drafts) - len(attacks)))
@@ -203,12 +214,12 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
 
 def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
     """Every single edit, and pairs of edits, each completion once."""
-    seen = {honest.completion}
+    seen = {(honest.completion, honest.fault)}
     single = list(edits(honest))
     pair = (random.choice(list(edits(random.choice(single)))) for _ in range(pairs))
     for draft in chain(single, pair):
-        if draft.completion not in seen:
-            seen.add(draft.completion)
+        if (draft.completion, draft.fault) not in seen:
+            seen.add((draft.completion, draft.fault))
             yield draft
 
 

@@ -73,7 +73,8 @@ class BatchCredit:
         broken: how many completions broke their verification (an id without a token; a worker that fails, dies or
             hangs). They count as wrong.
         metrics: means over the batch for a trainer's log, by name; and ``unverified``, the number of completions that
-            could not be verified because no worker can be started. They earn nothing and do not count in their groups.
+            could not be verified because no worker can be started, or were never sampled. They earn nothing, do not
+            count in their groups, and are in no mean.
         replaced: B tuples of token ids, or None. Under a method with corrections, a tuple is the row that the trainer
             puts in the place of the completion; the advantages are those of its tokens.
     """
@@ -237,6 +238,10 @@ class CreditAssigner:
     def _verifier(self) -> Verifier:
         return self._verification.verifier()
 
+    def missing(self, problem: Problem) -> Rollout:
+        """The place in its group of a completion that was never sampled: no credit, and no part in the group."""
+        return rollout_of(nothing(problem, 0, self._verification), TokenText(()), self._settings, verified=False)
+
     def assign(self, rollouts: Sequence[Rollout], group_size: int) -> BatchCredit:
         """The second half of :meth:`credit`: the credit of verified rollouts.
 
@@ -266,7 +271,7 @@ class CreditAssigner:
             divisor=divisor(credits_),
             reports=reports,
             broken=sum([one.verified and one.failure is not None for one in rollouts]),
-            metrics=batch_metrics(reports)
+            metrics=batch_metrics([one.report for one in rollouts if one.verified])
             | {
                 "silent_groups": silent / max(1, len(groups)),
                 "unverified": float(sum([not one.verified for one in rollouts])),

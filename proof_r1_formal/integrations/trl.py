@@ -19,6 +19,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from statistics import fmean
 from typing import Any
 
@@ -41,6 +42,8 @@ __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
 STATE = "proof_r1.json"
 """The file of a checkpoint with the averages of the rules."""
+BATCH = "proof_r1_batch_{}.pt"
+"""The file of a checkpoint with the batch of a process (its number) whose passes are not all made."""
 
 
 @dataclass
@@ -53,7 +56,7 @@ class ProofConfig(GRPOConfig):
         rules: name of the rule catalogue.
         kl_weight: λ_KL. TRL divides by the constant ``max_completion_length``, so its ``beta`` is set from this one.
         verification_workers: processes that verify, for each process of the trainer.
-        verification_timeout: seconds of a completion, which earns nothing if it takes longer.
+        verification_timeout: seconds of a completion, which counts as wrong if it takes longer.
         curriculum: updates over which rollouts grow from the last step of a reference proof to whole proofs; 0 asks for
             whole proofs from the first update on. Prompts must be texts (``question``, ``short``).
         share_prompts: pass a prompt once for its completions, see ``shared_prompts``. It is for prompts that are as
@@ -288,16 +291,33 @@ class ProofTrainer(GRPOTrainer):
         if isinstance(eval_dataset or self.eval_dataset, dict):  # TRL has called this method for each of them
             return found
         problems = {name: one for part in gather_object([self._evaluated]) for name, one in part.items()}
-        own = evaluation_scores(problems, self._reports, prefix=metric_key_prefix)
+        own = evaluation_scores(problems, self._reports[: self._evaluation_size()], prefix=metric_key_prefix)
         self.log(own)
         return found | own
+
+    def _evaluation_size(self) -> int | None:
+        """The number of completions that were asked for; None if one process evaluates.
+
+        Several processes repeat the first rows where the last batches are not full; the gathered rows are in the order
+        of the data set, so the repeated ones are at the end. ``Accelerator.gather_for_metrics`` drops as many as the
+        *data set* does not fill, which is another number where each row has several completions.
+        """
+        if self.accelerator.num_processes == 1:
+            return None
+        rows = self.callback_handler.eval_dataloader.dataset
+        if not hasattr(rows, "__len__"):
+            raise ProofR1Error("an evaluation in several processes needs a data set with a length, or rows count twice")
+        return int(len(rows) * self.num_generations_eval)
 
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         super()._save_checkpoint(model, trial)
+        folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
+        if self.state.global_step % self.num_iterations:  # its credit is given, and counts in the averages
+            batch = {"step": self._step, "inputs": self._buffered_inputs}
+            torch.save(batch, folder / BATCH.format(self.accelerator.process_index))
         if self.args.should_save:
-            folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
             (folder / STATE).write_text(json.dumps(self.assigner.state_dict()), encoding="utf-8")
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
@@ -311,6 +331,16 @@ class ProofTrainer(GRPOTrainer):
             advice = "delete this checkpoint to resume from an earlier one"
             raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
         self.assigner.load_state_dict(state)
+        if not self.state.global_step % self.num_iterations:
+            return
+        path = Path(checkpoint) / BATCH.format(self.accelerator.process_index)
+        try:
+            batch = torch.load(path, map_location=self.accelerator.device, weights_only=True)
+        except (OSError, RuntimeError, ValueError, UnpicklingError) as error:
+            why = f"step {self.state.global_step} is inside the {self.num_iterations} passes over a batch"
+            advice = "delete this checkpoint to resume from an earlier one"
+            raise ProofR1Error(f"{path}: {why}, and the batch cannot be read ({error}); {advice}") from error
+        self._step, self._buffered_inputs = batch["step"], batch["inputs"]
 
 
 def _opened(row: dict[str, Any], opening: str) -> dict[str, Any]:

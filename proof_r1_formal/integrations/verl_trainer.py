@@ -12,6 +12,9 @@ Set ``VERL_USE_EXTERNAL_MODULES=proof_r1_formal.integrations.verl_trainer``, and
 from __future__ import annotations
 
 import json
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,10 +27,12 @@ from verl.trainer.ppo.v1.trainer_base import register_trainer
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from proof_r1_formal.credit.assigner import CreditAssigner
+from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.verl import DATA_SOURCE
 
+LOG = logging.getLogger(__name__)
 STATE = "proof_r1.json"
 """The file of a checkpoint with the averages of the rules."""
 FIELDS_OF_OURS = {"method", "preset", "rules", "workers", "timeout"}
@@ -56,7 +61,11 @@ class ProofTrainer(PPOTrainerSync):
         return CreditAssigner(self.tokenizer, **self._given)
 
     def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
-        """Verify the rollouts of a batch, and store the advantages of their tokens in verl's queue."""
+        """Verify the rollouts of a batch, and store the advantages of their tokens in verl's queue.
+
+        A session that fails leaves no rollout, and verl fills the batch with rows of a prompt of their own in which no
+        token is the model's. These rows have no credit, and the missing rollout no part in its group.
+        """
         data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=FIELDS)
         uids, sources = list(data["uid"]), list(data["data_source"])
         if other := sorted({one for one in sources if one != DATA_SOURCE}):
@@ -64,18 +73,28 @@ class ProofTrainer(PPOTrainerSync):
                 f"data_source: rows of {other[0]!r} are in the batch; this trainer takes {DATA_SOURCE!r}"
             )
         ids = [one.tolist() for one in data["responses"].unbind()]
-        if not all(bool(one.all()) for one in data["response_mask"].unbind()):
-            raise ProofR1Error("a response has tokens of tools or of an environment; only the model's own have credit")
         problems = [from_json(one["ground_truth"]) for one in data["reward_model"]]
-        # verl has balanced the rows over the workers: those of a prompt are brought together again
-        first = {uid: place for place, uid in reversed(list(enumerate(uids)))}
-        order = sorted(range(len(ids)), key=lambda row: (first[uids[row]], row))
+        groups = groups_of(uids, data["response_mask"].unbind())
+        order = [row for group in groups.values() for row in group]
+        found = self.assigner.verify([problems[row] for row in order], [ids[row] for row in order])
+        verified = dict(zip(order, found, strict=True))
         size = self.config.actor_rollout_ref.rollout.n
-        credit = self.assigner.credit([problems[row] for row in order], [ids[row] for row in order], size)
+        places: list[int | None] = []  # the rows group by group; None for a missing rollout
+        rollouts: list[Rollout] = []
+        for uid, group in groups.items():
+            problem, lacking = problems[group[0]], size - len(group)
+            if lacking < 0:
+                raise ProofR1Error(f"problem {problem.id} has {len(group)} responses, more than rollout.n={size}")
+            if lacking:
+                LOG.warning("problem %s (uid %s): %d of %d sessions gave no response", problem.id, uid, lacking, size)
+            places += [*group, *[None] * lacking]
+            rollouts += [*[verified[row] for row in group], *[self.assigner.missing(problem)] * lacking]
+        credit = self.assigner.assign(rollouts, size)
         scale = len(ids) / credit.divisor
-        advantages: list[Any] = [None] * len(ids)
-        for row, earned in zip(order, credit.advantages, strict=True):
-            advantages[row] = torch.tensor(earned, dtype=torch.float32) * scale
+        advantages = [torch.zeros(len(one)) for one in ids]
+        for place, earned in zip(places, credit.advantages, strict=True):
+            if place is not None:
+                advantages[place] = torch.tensor(earned[: len(ids[place])], dtype=torch.float32) * scale
         nested = torch.nested.as_nested_tensor(advantages, layout=torch.jagged)
         noted = {**credit.metrics, "broken": credit.broken}
         metrics.update({f"proof/{name}": value for name, value in noted.items()})
@@ -97,6 +116,25 @@ class ProofTrainer(PPOTrainerSync):
             given = trainer.resume_from_path if trainer.resume_mode == "resume_path" else None
             folder = Path(given or Path(trainer.default_local_dir) / f"global_step_{self.global_steps}")
             self.assigner.load_state_dict(json.loads((folder / STATE).read_text(encoding="utf-8")))
+
+
+def groups_of(uids: Sequence[str], masks: Iterable[torch.Tensor]) -> dict[str, list[int]]:
+    """The rows of each prompt; those without a token of the model's own are in none.
+
+    Args:
+        uids: of the prompts of the rows.
+        masks: for each row, which tokens are the model's own.
+
+    Raises:
+        ProofR1Error: a row has tokens of both kinds.
+    """
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for row, (uid, mask) in enumerate(zip(uids, masks, strict=True)):
+        if bool(mask.all()):
+            groups[uid].append(row)
+        elif bool(mask.any()):
+            raise ProofR1Error("a response has tokens of tools or of an environment; only the model's own have credit")
+    return dict(groups)
 
 
 def check(config: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -258,6 +259,16 @@ def test_a_group_may_span_two_processes(taught: Path, tokenizer: Any, known: lis
     assert ranks[0]["state"] == ranks[1]["state"] == assigner.state_dict()
     assert torch.equal(ranks[0]["weights"], ranks[1]["weights"])
 
+    judged: list[tuple[str, bool]] = ranks[0]["judged"]
+    assert judged == ranks[1]["judged"]
+    assert len(judged) == 8  # 6 completions, and 2 of the first problem again to fill the batches
+    asked = [name for name, _ in judged[:6]]
+    assert sorted(asked) == sorted([*problems, *problems])
+    assert asked[:2] == [name for name, _ in judged[6:]]
+    right = Counter([name for name, is_right in judged[:6] if is_right])
+    for rank in ranks:
+        assert rank["eval"] == {"eval_avg": right.total() / 6, "eval_pass": len(right) / 3}
+
 
 # -- a run ------------------------------------------------------------------------------------------------------------
 
@@ -284,6 +295,30 @@ def test_a_run_logs_saves_and_goes_on(trainer: Callable[..., Any], tmp_path: Pat
     (tmp_path / "run" / "checkpoint-2" / "proof_r1.json").write_text("{")
     with pytest.raises(ProofR1Error, match=r"proof_r1\.json: the averages of the rules cannot be read"):
         trainer(max_steps=4).train(resume_from_checkpoint=True)
+
+
+def test_a_run_goes_on_between_two_passes_over_a_batch(trainer: Callable[..., Any], tmp_path: Path) -> None:
+    import torch
+    from datasets import concatenate_datasets
+
+    rows = concatenate_datasets([trainer().train_dataset] * 2)  # an epoch is longer than the run
+    settings: dict[str, Any] = {"rows": rows, "max_steps": 3, "learning_rate": 1e-4}
+    whole = trainer(**settings, save_strategy="steps", save_steps=1)
+    whole.train()
+    assert whole.num_iterations == 2
+    for step in (1, 2):
+        found = trainer(**settings, output_dir=str(tmp_path / f"from-{step}"))
+        found.train(resume_from_checkpoint=str(tmp_path / "run" / f"checkpoint-{step}"))
+        assert found.state.global_step == 3
+        assert found.assigner.state_dict() == whole.assigner.state_dict()
+        for one, other in zip(found.model.parameters(), whole.model.parameters(), strict=True):
+            assert torch.equal(one, other)
+
+    batches = tmp_path / "run" / "checkpoint-1", tmp_path / "run" / "checkpoint-2"
+    assert [len(list(folder.glob("proof_r1_batch_*.pt"))) for folder in batches] == [1, 0]
+    (batches[0] / "proof_r1_batch_0.pt").unlink()
+    with pytest.raises(ProofR1Error, match="step 1 is inside the 2 passes over a batch, and the batch cannot be read"):
+        trainer(**settings).train(resume_from_checkpoint=str(batches[0]))
 
 
 def test_adapters_are_trained(trainer: Callable[..., Any]) -> None:

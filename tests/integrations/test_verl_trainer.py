@@ -75,8 +75,8 @@ def answers(known: list[Any], tokenizer: Any) -> list[tuple[Any, list[int]]]:
     return [both[number] for number in (0, 3, 1, 4, 5, 2)]
 
 
-def put(queue: Any, answers: list[tuple[Any, list[int]]], source: str = DATA_SOURCE, mask: int = 1) -> Any:
-    """The answers in verl's queue, as its agent loops store them."""
+def put(queue: Any, answers: list[tuple[Any, list[int]]], source: str = DATA_SOURCE, tools: int = 0) -> Any:
+    """The answers in verl's queue, as its agent loops store them; of each, some tokens are those of tools."""
     import torch
     from transfer_queue import KVBatchMeta
     from verl.utils.tensordict_utils import list_of_dict_to_tensordict
@@ -91,7 +91,7 @@ def put(queue: Any, answers: list[tuple[Any, list[int]]], source: str = DATA_SOU
                 "data_source": source,
                 "reward_model": row["reward_model"],
                 "responses": torch.tensor(ids),
-                "response_mask": torch.tensor([mask] * len(ids)),
+                "response_mask": torch.tensor([*[0] * tools, *[1] * (len(ids) - tools)]),
             }
         )
     queue.kv_batch_put(
@@ -154,7 +154,45 @@ def test_rows_of_other_tasks_and_tool_tokens_are_refused(
     with pytest.raises(ProofR1Error, match="rows of 'gsm8k' are in the batch"):
         trainer._compute_advantage(put(queue, answers[:1], source="gsm8k"), {})
     with pytest.raises(ProofR1Error, match="tokens of tools"):
-        trainer._compute_advantage(put(queue, answers[1:2], mask=0), {})
+        trainer._compute_advantage(put(queue, answers[1:2], tools=2), {})
+    with pytest.raises(ProofR1Error, match=r"has 4 responses, more than rollout\.n=3"):
+        trainer._compute_advantage(put(queue, answers[:1] * 4), {})
+
+
+def test_a_session_that_fails_has_no_part_in_its_group(
+    queue: Any,
+    trainer: Any,
+    tokenizer: Any,
+    answers: list[tuple[Any, list[int]]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """verl fills up the batch itself, as it does before it balances one."""
+    from verl.trainer.ppo.padding_utils import upsample_batch_to_divisible_size
+
+    sampled = answers[:4]  # two of three to each problem
+    batch, metrics = put(queue, sampled), dict[str, float]()
+    batch = upsample_batch_to_divisible_size(batch, 2 * SAMPLES, tokenizer.eos_token_id)
+    assert len(batch.keys) == 6
+    batch.reorder([5, 0, 1, 4, 2, 3])
+    with caplog.at_level("WARNING"):
+        trainer._compute_advantage(batch, metrics)
+    stored = queue.kv_batch_get(keys=batch.keys, partition_id="train", select_fields=["advantages", "responses"])
+    rows = [one.tolist() for one in stored["advantages"].unbind()]
+    assert [len(row) for row in rows] == [len(one) for one in stored["responses"].unbind()]
+    found = {row: rows[place] for place, row in enumerate([5, 0, 1, 4, 2, 3])}
+    assert not any(found[4] + found[5])
+
+    order = [0, 2, 1, 3]
+    expected = CreditAssigner(tokenizer, preset="hardened", workers=0)
+    credit = expected.credit([sampled[row][0].problem for row in order], [sampled[row][1] for row in order], 2)
+    for row, earned in zip(order, credit.advantages, strict=True):  # verl divides by the 6 rows of a full batch
+        assert found[row] == pytest.approx([one * 6 / credit.divisor for one in earned], rel=1e-6, abs=1e-7)
+    assert any(one != 0 for earned in credit.advantages for one in earned)
+    assert trainer.assigner.state_dict() == expected.state_dict()
+    assert metrics["proof/unverified"] == 2
+    assert metrics["proof/right"] == credit.metrics["right"]
+    told = [message for message in caplog.messages if "1 of 3 sessions gave no response" in message]
+    assert [one.problem.id in told[place] for place, (one, _) in enumerate(sampled[:2])] == [True, True]
 
 
 def test_checkpoints_hold_the_averages(trainer: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def main(model: str, problems: str, out: str) -> None:
         output_dir=str(Path(out) / "run"),
         max_steps=2,
         per_device_train_batch_size=2,
+        per_device_eval_batch_size=4,
+        num_generations_eval=2,
         gradient_accumulation_steps=3,
         num_generations=4,
         max_completion_length=200,
@@ -51,12 +53,18 @@ def main(model: str, problems: str, out: str) -> None:
     )
     from transformers import AutoTokenizer
 
-    trainer = Watched(model, args=args, train_dataset=rows, processing_class=AutoTokenizer.from_pretrained(model))
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    trainer = Watched(model, args=args, train_dataset=rows, eval_dataset=rows, processing_class=tokenizer)
     trainer.train()
+    scores = trainer.evaluate()  # of 6 completions in batches of 4 for each process
     policy = trainer.accelerator.unwrap_model(trainer.model)
     weights = torch.cat([one.detach().flatten() for one in policy.parameters()])
     rank = trainer.accelerator.process_index
-    torch.save(trainer.first | {"weights": weights}, Path(out) / f"rank-{rank}.pt")
+    evaluated = {
+        "eval": {name: scores[name] for name in ("eval_avg", "eval_pass")},
+        "judged": [(one.problem_id, one.answer_correct) for one in trainer._reports],
+    }
+    torch.save(trainer.first | {"weights": weights, **evaluated}, Path(out) / f"rank-{rank}.pt")
 
 
 if __name__ == "__main__":

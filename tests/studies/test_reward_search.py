@@ -7,7 +7,7 @@ from functools import cache
 from math import fsum
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
 from proof_r1_formal.credit.align import NOBODY, Alignment
-from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, rollout_of
 from proof_r1_formal.credit.presets import PRESETS, UNPROVED, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName, group_relative
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Iff
 from studies.audit.local_check import local_checks
-from studies.reward_edits import PROBLEM, edits
+from studies.reward_edits import PROBLEM, Fault, edits
 from studies.reward_search import (
     GROUP,
     HONEST,
     Found,
     Kind,
+    earned,
     first_batch,
     gain,
     improves,
@@ -83,6 +84,24 @@ def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.Monk
         monkeypatch.undo()
         assert gain(thoughts, Kind.WRONG, credit, first_batch(credit)) <= 0.0
         monkeypatch.setattr("proof_r1_formal.credit.methods.whole", nobody)
+
+
+def test_the_search_finds_a_completion_that_leaves_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A completion that cannot be verified, for a reason of its own, was not compared and earned 0."""
+
+    def leave(*given: Any, failure: Fault | None) -> Rollout:
+        return rollout_of(*given, verified=failure is None, failure=failure)
+
+    monkeypatch.setattr("studies.reward_search.rollout_of", leave)
+    for one in search(Kind.WRONG, ("shared", "hardened", "strict")):
+        assert (one.preset == "shared" or one.edits[-1] in [*Fault]) and one.gain > 1.0
+    monkeypatch.undo()
+    for fault in Fault:
+        credit = CreditSettings(preset="hardened")
+        completion = HONEST[Kind.WRONG].completion
+        bears = earned(completion, Kind.WRONG, credit, first_batch(credit), fault=fault)
+        assert bears == pytest.approx(earned("", Kind.WRONG, credit, first_batch(credit)))
+        assert bears < earned(completion, Kind.WRONG, credit, first_batch(credit))
 
 
 FRAGMENTS = (
