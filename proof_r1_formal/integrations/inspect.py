@@ -35,6 +35,7 @@ from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
 from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
 from proof_r1_formal.integrations.inspect_agents import CALLS, chat_of, graph_of_verification, logic_agent
+from proof_r1_formal.integrations.inspect_review import review, reviewer
 from proof_r1_formal.integrations.scoring import problem_of
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.models.repair import complaint, needs_repair
@@ -42,7 +43,17 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
-__all__ = ["completions", "graph_of_verification", "logic_agent", "proof", "prove", "rates", "verifier"]
+__all__ = [
+    "completions",
+    "graph_of_verification",
+    "logic_agent",
+    "proof",
+    "prove",
+    "rates",
+    "review",
+    "reviewer",
+    "verifier",
+]
 # Inspect finds all of these by name: it imports this module.
 
 LOG = logging.getLogger(__name__)

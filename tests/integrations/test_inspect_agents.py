@@ -281,21 +281,10 @@ def test_the_command_runs_an_agent(tmp_path: Path, agent: str) -> None:
 
     (tmp_path / "P.jsonl").write_text(to_json(PROBLEM) + "\n", encoding="utf-8")
     task = ("proof_r1_formal/proof", "-T", "problems=P.jsonl", "--solver", f"proof_r1_formal/{agent}")
+    shown = ("--display", "plain", "--log-dir", "logs")
     with serving(Script(act)) as url:
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "inspect_ai",
-                "eval",
-                *task,
-                "--model",
-                "openai-api/local/scripted",
-                "--display",
-                "plain",
-                "--log-dir",
-                "logs",
-            ],
+            [sys.executable, "-m", "inspect_ai", "eval", *task, *shown, "--model", "openai-api/local/scripted"],
             cwd=tmp_path,
             env=os.environ | {"LOCAL_BASE_URL": url, "LOCAL_API_KEY": "none"},
             capture_output=True,
