@@ -177,7 +177,8 @@ _INSTRUCTIONS = """\
 You review single steps of proofs in classical first-order logic. You are shown formulas that are taken as given and a \
 conclusion. Judge only whether the conclusion is true in every interpretation in which all given formulas are true. \
 Every domain has at least one element; different names may denote the same thing; predicates mean nothing beyond what \
-the formulas say.
+the formulas say. A variable with a sort, as x in ∀x:Cat, ranges over that sort, and a name is of the sort of the \
+arguments that it stands for.
 
 Answer with one JSON object and nothing after it: {"verdict": "valid" | "invalid" | "uncertain", "reason": "…"}. Say \
 "valid" if the conclusion follows, with a short derivation as the reason; "invalid" if there is an interpretation in \

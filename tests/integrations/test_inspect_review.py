@@ -84,9 +84,9 @@ def test_a_right_reviewer_agrees_on_everything(tmp_path: Path) -> None:
 
 
 def test_nothing_tells_the_reviewer_the_verdict(tmp_path: Path) -> None:
-    _, shown = reviewed(tmp_path, right, inputs(tmp_path, first=[GOOD, BAD], second=[WRONG_RULE]))
+    _, shown = reviewed(tmp_path, right, inputs(tmp_path, alpha=[GOOD, BAD], omega=[WRONG_RULE]))
     for text in shown:
-        for hidden in ("first", "second", PROBLEM.id, "s1", "h1", "ELIMINATION", "TOLLENS", "entailed"):
+        for hidden in ("alpha", "omega", PROBLEM.id, "s1", "h1", "ELIMINATION", "TOLLENS", "entailed"):
             assert hidden not in text
 
 
