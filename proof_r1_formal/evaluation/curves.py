@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.evaluation.drawing import Curve, Picture, lines
+from proof_r1_formal.evaluation.drawing import Curve, Picture, can_draw, lines, write_pictures
 
 Entry: TypeAlias = Mapping[str, object]
 Panels: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -24,7 +24,6 @@ TRAINING: Panels = {
     "FVR, RVR": {"FVR": "proof/FVR", "RVR": "proof/RVR"},
     "signal (mean of actions)": {"": "proof/signal"},
     "shares of signals": {name: f"proof/signal_{name}" for name in ("0", "0.1", "0.3", "1")},
-    "error of centring (mean)": {"one baseline": "proof/error_one", "one per rule": "proof/error_rule"},
     "silent groups (share)": {"": "proof/silent_groups"},
     "actions per completion": {"": "proof/actions"},
     "length (tokens)": {"": "completions/mean_length"},
@@ -69,6 +68,13 @@ def _curve(log: Iterable[Entry], name: str) -> Curve:
     points = [(entry["step"], entry[name]) for entry in log if "step" in entry and name in entry]
     kept = [(x, y) for x, y in points if isinstance(x, int | float) and isinstance(y, int | float) and y == y]
     return Curve([x for x, _ in kept], [y for _, y in kept])
+
+
+def draw_curves(log: Sequence[Entry], folder: Path) -> bool:
+    """Write the pictures of a log to a folder, if matplotlib is installed; returns whether it is."""
+    if can_draw():
+        write_pictures(curve_pictures(log), folder)
+    return can_draw()
 
 
 def read_log(path: Path) -> list[Entry]:

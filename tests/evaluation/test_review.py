@@ -68,7 +68,7 @@ def test_sorts_are_shown() -> None:
     """The verifier asks about things of a sort, so the reviewer is asked about them, too."""
     premises = (Premise("h1", parse_formula("∀x:Cat purrs(x)")),)
     problem = Problem("cats", premises, three_way_options(parse_formula("∃x:Cat purrs(x)")))
-    action = {"id": "s1", "dependencies": ["h1"], "conclusion": "∃y purrs(y)", "rule": "UNIVERSAL_ELIMINATION"}
+    action = {"id": "s1", "dependencies": ["h1"], "conclusion": "∃y:Cat purrs(y)", "rule": "UNIVERSAL_ELIMINATION"}
     report = Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>")
     [step] = reviewable("ours", {problem.id: problem}, [report])
     assert (step.dependencies, step.conclusion) == (("∀x:Cat purrs(x)",), "∃y:Cat purrs(y)")
