@@ -19,10 +19,12 @@ from proof_r1_formal.data.sources import stem
 from proof_r1_formal.evaluation.assessment import Assessment, Examined, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, Study, read_study
 from proof_r1_formal.evaluation.diagnosis import misnamed_record
+from proof_r1_formal.evaluation.drawing import picture_files, require_drawing, write_pictures
 from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
 from proof_r1_formal.evaluation.paired import RESAMPLES
+from proof_r1_formal.evaluation.plots import study_pictures
 from proof_r1_formal.evaluation.selection import Candidate
 from proof_r1_formal.evaluation.selection import best as best_of
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
@@ -81,6 +83,9 @@ def evaluate(
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", help="Folder for the figures, as SVG and PNG, light and dark.")
+    ] = None,
     diagnosis: Annotated[
         Path | None,
         typer.Option(
@@ -98,8 +103,11 @@ def evaluate(
     described = read_study(study) if study is not None and problems is None and not completions else None
     inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
     common.check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
-    if csv is not None:
-        check_folder(csv)
+    for folder in (csv, plots):
+        if folder is not None:
+            check_folder(folder)
+    if plots is not None:
+        require_drawing()
     if 0 < bootstrap < LEAST_RESAMPLES:
         common.fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
@@ -136,6 +144,10 @@ def evaluate(
         common.check_outputs(*files, inputs=inputs)
         for path, table in files.items():
             write_output(path, to_csv(table).encode())
+    if plots is not None:
+        pictures = study_pictures(results)
+        common.check_outputs(*picture_files(pictures, plots), inputs=inputs)
+        write_pictures(pictures, plots)
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
     common.finish(left_out, assessor.doubts)

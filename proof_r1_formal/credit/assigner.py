@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeAlias
 
 from proof_r1_formal.credit.corrections import CorrectedRollout, CorrectedText, Encode, corrected_rollout
+from proof_r1_formal.credit.diagnostics import signal_shares
 from proof_r1_formal.credit.methods import (
     METHODS,
     Imitation,
@@ -358,15 +359,16 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
     """Means over a batch for a log: scores of ``evaluation.measures``, and what else to watch in a run.
 
     Returns:
-        ``signal`` (mean over actions), ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified),
-        ``rule_verified`` (right and rule-verified), ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per
-        completion).
+        ``signal`` (mean over actions), ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1`` (shares of actions),
+        ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified), ``rule_verified`` (right and rule-verified),
+        ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per completion).
     """
     count = max(1, len(reports))
     steps = [step for report in reports for step in report.actions]
     sums = total([output_row(report, None, None) for report in reports])
     return {
         "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
+        **signal_shares(reports),
         "FVR": quotient(sums[Measure.FVR]),
         "RVR": quotient(sums[Measure.RVR]),
         "right": sum([report.answer_correct is True for report in reports]) / count,

@@ -20,7 +20,7 @@ import anyio.to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric, read_eval_log_samples
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
+from inspect_ai.model import ChatMessageUser, get_model
 from inspect_ai.model._generate_config import active_generate_config  # the only way to what --extra-body gave
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -34,12 +34,27 @@ from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
 from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
+from proof_r1_formal.integrations.inspect_agents import CALLS, chat_of, graph_of_verification, logic_agent
+from proof_r1_formal.integrations.inspect_review import review, reviewer
 from proof_r1_formal.integrations.scoring import problem_of
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.models.repair import complaint, needs_repair
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+
+__all__ = [
+    "completions",
+    "graph_of_verification",
+    "logic_agent",
+    "proof",
+    "prove",
+    "rates",
+    "review",
+    "reviewer",
+    "verifier",
+]
+# Inspect finds all of these by name: it imports this module.
 
 LOG = logging.getLogger(__name__)
 
@@ -104,8 +119,7 @@ def proof(
 
 
 def _sample(problem: Problem, rules: RuleSystem, prompts: PromptSet, thinking: Thinking) -> Sample:
-    system, user = messages(problem, rules=catalogue(rules), prompts=prompts, thinking=thinking)
-    chat: list[ChatMessage] = [ChatMessageSystem(content=system["content"]), ChatMessageUser(content=user["content"])]
+    chat = chat_of(messages(problem, rules=catalogue(rules), prompts=prompts, thinking=thinking))
     metadata = {"difficulty": problem.difficulty, "problem": to_json(problem)}
     return Sample(id=problem.id, input=chat, target=problem.answer or "", metadata=metadata)
 
@@ -215,7 +229,7 @@ def completions(log: Path | str) -> Iterator[Completion]:
             tokens=sum(one.output_tokens for one in usage),
             prompt_tokens=sum(one.input_tokens for one in usage),
             seconds=sample.working_time,
-            calls=sum(message.role == "assistant" for message in sample.messages),
+            calls=sample.metadata.get(CALLS) or sum(message.role == "assistant" for message in sample.messages),
         )
         yield Completion(problem_id=str(sample.id), sample=number, completion=sample.output.completion, cost=cost)
 

@@ -1,7 +1,8 @@
 """A training run from one file in TRL's own terms: what ``proof-r1 train`` does.
 
 In: a YAML file with the fields of :class:`DataArguments`, of TRL's ``ModelConfig``, and of ``trl.ProofConfig`` (with
-``method: sft``, of :class:`WarmUpConfig`), and changes as ``--field value``. Out: the trained model in ``output_dir``.
+``method: sft``, of :class:`WarmUpConfig`), and changes as ``--field value``. Out: the trained model in ``output_dir``,
+and pictures of its curves in ``output_dir/curves`` if matplotlib is installed (extra ``plots``).
 A run that was killed resumes from its last checkpoint, and a second run in the same folder is refused.
 """
 
@@ -20,6 +21,7 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.evaluation.curves import draw_curves
 from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, load_tokenizer, task_rows
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
@@ -149,6 +151,7 @@ def train(run: Run) -> Path:
         trainer.save_model(str(folder / "model"))
         if trainer.accelerator.is_main_process:
             run.tokenizer.save_pretrained(folder / "model")
+            draw_curves(trainer.state.log_history, folder / "curves")
     return folder / "model"
 
 

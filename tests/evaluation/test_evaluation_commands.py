@@ -119,7 +119,11 @@ def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("name", "command"),
-    [("01-scores.csv", ("evaluate", "--csv")), ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out"))],
+    [
+        ("01-scores.csv", ("evaluate", "--csv")),
+        ("shares.svg", ("evaluate", "--plots")),
+        ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out")),
+    ],
 )
 def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
     problems, completions = copy_examples(tmp_path)
@@ -131,6 +135,22 @@ def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: 
     assert result.returncode == 2, result.stderr
     assert name in result.stderr
     assert taken.read_bytes() == before
+
+
+@pytest.mark.parametrize("study", [False, True])
+def test_the_figures_are_drawn(tmp_path: Path, study: bool) -> None:
+    given: tuple[str, ...] = INPUTS
+    if study:
+        copy_examples(tmp_path)
+        (tmp_path / "silent.jsonl").write_text('{"problem_id": "garden/1", "completion": ""}\n', encoding="utf-8")
+        given = ("--study", str(write_study(tmp_path, all='"c.jsonl"', silent='"silent.jsonl"')))
+    done = run("evaluate", *given, "--plots", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    drawn = (tmp_path / "out" / "length-ratios.svg").read_text(encoding="utf-8")
+    for row in ("garden: b / all", "garden: b / silent") if study else ("problems: completions",):
+        assert f">{row}<" in drawn
+    names = {"accuracy-rvr", "shares", "length-ratios", "confusion-1-b-all" if study else "confusion-1-completions"}
+    assert {path.stem.removesuffix("-dark") for path in (tmp_path / "out").iterdir()} == names
 
 
 def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal import ProofR1Error, write_problems
+from proof_r1_formal.evaluation.drawing import can_draw
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
@@ -89,6 +90,19 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     assert again.returncode == 0, again.stderr[-2000:]
     state = json.loads((files / "learn" / "checkpoint-4" / "trainer_state.json").read_text())
     assert [entry["step"] for entry in state["log_history"]] == [1, 2, 3, 4]  # it resumed
+    drawn = sorted(path.name for path in (files / "learn").glob("curves/*"))
+    themes = [f"training{theme}.{kind}" for theme in ("", "-dark") for kind in ("svg", "png")]
+    assert drawn == (sorted(themes) if can_draw() else [])
+    if drawn:
+        curves = (files / "learn" / "curves" / "training.svg").read_text(encoding="utf-8")
+        for label in (
+            "FVR, RVR",
+            "shares of signals",
+            "KL to the reference (nats)",
+            "silent groups (share)",
+            "entropy",
+        ):
+            assert label in curves
 
 
 @pytest.mark.parametrize(

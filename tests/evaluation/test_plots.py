@@ -1,0 +1,130 @@
+"""The method's figures: the numbers that they show, what is written, and names that could be read as formulas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from proof_r1_formal.commands.evaluation import evaluate
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation import drawing
+from proof_r1_formal.evaluation.assessment import assess, examine_many
+from proof_r1_formal.evaluation.curves import Entry, curve_pictures
+from proof_r1_formal.evaluation.definition import Key
+from proof_r1_formal.evaluation.drawing import LIGHT, Curve, lines, outcomes, write_pictures
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.plots import answer_shares, length_ratios, points, step_shares, study_pictures
+from proof_r1_formal.evaluation.study_tables import Results
+from proof_r1_formal.rules.catalogue import TRAIN
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ALL, SILENT = Key("$x_{$", "<b>", "all"), Key("$x_{$", "<b>", "silent")
+SILENCE = Completion(problem_id="garden/1", completion="I do not know.")
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """The examples, and a system that never answers; the data set has a name that TeX would not read."""
+    problems = read_problems(EXAMPLES / "problems.jsonl")
+    examples = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+    return {
+        key: assess(problems, examine_many(problems, given), rules=TRAIN, seen=TRAIN)
+        for key, given in ((ALL, examples), (SILENT, [SILENCE]))
+    }
+
+
+def texts(path: Path) -> set[str]:
+    """The texts in an SVG file."""
+    return {found.text or "" for found in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")}
+
+
+def test_the_numbers_are_those_of_the_scores(results: Results) -> None:
+    group = results[ALL].metrics.overall
+    answers, steps = answer_shares(group), step_shares(group)
+    assert [sum(answers.values()), sum(steps.values())] == pytest.approx([100, 100])
+    assert answers["wrong or none"] == pytest.approx(100 * (1 - group.scores[Measure.AVG].value))
+    by_rules = group.scores[Measure.RULE_VERIFIED].value
+    assert answers["right, every step an instance of its rule"] == pytest.approx(100 * by_rules)
+    assert length_ratios(results) == {ALL: group.scores[Measure.LENGTH_RATIO].value, SILENT: 0.0}
+    assert [rvr.value for rvr, _ in points(results).values()][1:] == [0.0]  # as the paper defines
+
+
+def test_each_figure_is_written_for_each_theme_and_format(results: Results, tmp_path: Path) -> None:
+    paths = write_pictures(study_pictures(results), tmp_path / "out")
+    figures = ("accuracy-rvr", "shares", "length-ratios", "confusion-1-b-all")
+    assert {path.name for path in paths} == {
+        f"{name}{theme}.{suffix}" for name in figures for theme in ("", "-dark") for suffix in ("svg", "png")
+    }
+    for path in paths:
+        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
+    assert {"$x_{$", "<b> / all", "RVR (%)"} <= texts(tmp_path / "out" / "accuracy-rvr.svg")
+    light, dark = ((tmp_path / "out" / f"shares{theme}.svg").read_text(encoding="utf-8") for theme in ("", "-dark"))
+    assert LIGHT.page in light
+    assert LIGHT.page not in dark
+
+
+def test_equal_numbers_give_equal_files(results: Results, tmp_path: Path) -> None:
+    first, second = (write_pictures(study_pictures(results), tmp_path / name) for name in ("one", "two"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
+    with pytest.raises(ProofR1Error, match="pip install 'proof-r1-formal\\[plots\\]'"):
+        evaluate(tmp_path / "absent", [tmp_path / "absent"], plots=tmp_path / "out")
+
+
+def test_a_cell_has_its_count_and_share(tmp_path: Path) -> None:
+    counts = {("yes", "yes"): 6, ("no", "yes"): 1, ("other", "no"): 1}
+    write_pictures({"pair": outcomes("t", "z3", "cvc5", ["yes", "no", "other"], counts)}, tmp_path)
+    assert {"6", "75.0 %", "12.5 %", "0.0 %", "z3", "cvc5"} <= texts(tmp_path / "pair.svg")
+
+
+def test_a_picture_without_counts_can_be_drawn(tmp_path: Path) -> None:
+    nothing = outcomes("t", "a", "b", ["yes", "no"], {})
+    write_pictures({"pair": nothing, "line": lines("step", {"y": {"": Curve([], [])}})}, tmp_path)
+    assert {"0", "0.0 %"} <= texts(tmp_path / "pair.svg")
+
+
+# -- curves of training -----------------------------------------------------------------------------------------------
+
+LOG: list[Entry] = [
+    {
+        "step": 1,
+        "loss": 0.5,
+        "kl": 0.0,
+        "entropy": 1.0,
+        "proof/FVR": 0.2,
+        "proof/RVR": 0.1,
+        "completions/mean_length": 90,
+    },
+    {"step": 2, "loss": float("nan"), "kl": 0.1, "entropy": 0.9, "proof/FVR": 0.4, "proof/RVR": 0.3, "name": "text"},
+    {"step": 2, "eval_avg": 0.5, "eval_pass": 0.75},
+    {"train_runtime": 3.0},
+]
+
+
+def test_curves_show_the_quantities_of_the_log(tmp_path: Path) -> None:
+    pictures = curve_pictures(LOG)
+    assert list(pictures) == ["training", "evaluation"]
+    write_pictures(pictures, tmp_path)
+    assert {"FVR", "RVR", "KL to the reference (nats)", "entropy (nats)", "loss", "update"} <= texts(
+        tmp_path / "training.svg"
+    )
+    assert {"Avg@K", "Pass@K", "accuracy"} <= texts(tmp_path / "evaluation.svg")
+    assert "gradient norm" not in texts(tmp_path / "training.svg")
+    assert curve_pictures([]) == {}
+
+
+def test_a_value_that_is_no_number_is_not_drawn() -> None:
+    figure = curve_pictures(LOG)["training"](LIGHT)
+    drawn = {
+        axes.get_ylabel(): [np.asarray(line.get_ydata()).tolist() for line in axes.get_lines()] for axes in figure.axes
+    }
+    assert drawn["loss"] == [[0.5]]
+    assert drawn["FVR, RVR"] == [[0.2, 0.4], [0.1, 0.3]]
