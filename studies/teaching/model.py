@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import torch
@@ -29,8 +28,8 @@ LAYERS, WIDTH, HEADS, INNER, POSITIONS = 4, 128, 4, 352, 1024
 
 def write_model(problems: Path, folder: Path) -> None:
     """Train the tokenizer, and write it with a model of random weights, the same each time."""
-    rows = islice(read_problems(problems / "warm-up.jsonl").values(), 0, None, 4)
-    tokenizer = make_tokenizer(_texts(islice(rows, TEXTS)))
+    rows = list(read_problems(problems / "warm-up.jsonl").values())
+    tokenizer = make_tokenizer(_texts(iter(rows[:: max(1, len(rows) // TEXTS)])))
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

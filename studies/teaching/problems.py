@@ -4,7 +4,7 @@ In: a seed and a number. Out: the problems of ``studies.pretrained.problems`` wi
 are drawn for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
 a small model can copy a name that it has not seen from its two characters.
 
-    python -m studies.teaching.problems FOLDER
+    python -m studies.teaching.problems FOLDER [example]
 """
 
 from __future__ import annotations
@@ -77,14 +77,21 @@ FILES: Mapping[str, File] = {
     "warm-up": File(Draw(6_000, 7006, _STEPS, _DISTRACTORS), variants=4),
 }
 """The files by name. No file contains a problem of an earlier one under other names."""
+_ONE_STEP = ((1, 1), (0, 1))
+EXAMPLE: Mapping[str, File] = {
+    "test": File(Draw(100, 7101, *_ONE_STEP)),
+    "reinforcement": File(Draw(500, 7102, *_ONE_STEP)),
+    "warm-up": File(Draw(3_000, 7103, *_ONE_STEP), variants=6),
+}
+"""Those of ``examples/trl``: a proof has one step, so that a CPU learns it in minutes."""
 
 
-def write_files(folder: Path) -> None:
+def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
     """Write the files that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     seen: set[bytes] = set()
     verifier = Verifier()
-    for name, file in FILES.items():
+    for name, file in files.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
             print(f"{path}: {file.draw.count * file.variants:,} problems", flush=True)  # noqa: T201
@@ -139,6 +146,6 @@ def _drawn(old: list[str], names: tuple[str, ...], source: Random) -> dict[str, 
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        raise SystemExit("usage: python -m studies.teaching.problems FOLDER")
-    write_files(Path(sys.argv[1]))
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["example"]):
+        raise SystemExit("usage: python -m studies.teaching.problems FOLDER [example]")
+    write_files(Path(sys.argv[1]), EXAMPLE if sys.argv[2:] else FILES)
