@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+from proof_r1_formal.credit.workers import attempt, nothing
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import DataError, require_equal_lengths
 from proof_r1_formal.proof.batch import Settings
@@ -48,8 +49,12 @@ class Scorer:
         self._client = client
 
     @cached_property
+    def _settings(self) -> Settings:
+        return Settings(rules=self._rules, evaluation=False)
+
+    @cached_property
     def _verifier(self) -> Verifier:
-        return Settings(rules=self._rules, evaluation=False).verifier()
+        return self._settings.verifier()
 
     def __call__(self, problems: Sequence[str], completions: Sequence[str]) -> list[Scored]:
         """The rewards of completions.
@@ -78,7 +83,11 @@ class Scorer:
     def report(self, problem: str, completion: str) -> TraceReport:
         """The report of this process on a completion of a problem, its record in JSON.
 
+        A completion that makes the verifier fail has a report without actions: an error would take it out of its group.
+
         Raises:
             DataError: the text is not a problem.
         """
-        return self._verifier.verify(problem_of(problem), completion)
+        asked = problem_of(problem)
+        found = attempt(self._verifier, asked, completion)
+        return nothing(asked, 0, self._settings) if isinstance(found, str) else found

@@ -23,6 +23,7 @@ import torch
 import transfer_queue as tq
 from omegaconf import OmegaConf, open_dict
 from tensordict import TensorDict
+from verl.trainer.ppo.utils import need_critic
 from verl.trainer.ppo.v1.trainer_base import register_trainer
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
@@ -154,6 +155,7 @@ def check(config: Any) -> None:
             config.data.train_batch_size,
             "N_B is that of the whole batch",
         ),
+        ("critic.enable", need_critic(config), False, "tokens have advantages without a critic"),
         ("algorithm.use_kl_in_reward", bool(algorithm.use_kl_in_reward), False, "rewards are not used; use_kl_loss"),
         (
             "actor_rollout_ref.actor.kl_loss_type",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -91,3 +94,71 @@ def test_openrlhf_refuses_unknown_flags_before_ray_starts(given: Path, environme
     assert "left out" not in done.stderr  # 40 batches of 4
     assert "python -m openrlhf.cli.train_ppo_ray --actor.eps_clip_low_high 0.2 0.28" in done.stderr
     assert not (given.parent / "run").exists()
+
+
+# -- the commands of the documentation --------------------------------------------------------------------------------
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def flags_of(page: str, start: str) -> list[str]:
+    """The words behind the start of a command of a page, of which there is one."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    (line,) = [line.strip() for line in text.splitlines() if line.strip().startswith(start)]
+    return shlex.split(line.removeprefix(start))
+
+
+def test_the_configuration_of_the_paper_starts(
+    problems: Path, warmed_up: Path, parse: Callable[..., Any], tmp_path: Path
+) -> None:
+    """With the flags of the page; only the paths are others."""
+    model = tmp_path / "model"
+    shutil.copytree(warmed_up, model)
+    (model / "chat_template.jinja").write_text("{% for message in messages %}{{ message['content'] }}{% endfor %}")
+    flags = flags_of("cluster.md", "python -m training.openrlhf --config training/configs/paper.yaml --dry-run")
+    assert flags == ["--actor.adam.lr", "1e-6"]
+    text = (ROOT / "training" / "configs" / "paper.yaml").read_text(encoding="utf-8")
+    for path, real in (
+        ("data/train.jsonl", problems),
+        ("data/evaluation.jsonl", problems),
+        ("/shared/models/warmed-up", model),
+        ("/shared/out/paper", tmp_path / "run"),
+    ):
+        assert path in text
+        text = text.replace(path, str(real))
+    (tmp_path / "paper.yaml").write_text(text)
+    args = parse(tmp_path / "paper.yaml", *flags)
+    assert (args.actor.adam.lr, args.ds.zero_stage, args.train.colocate_all) == (1e-6, 3, True)
+
+
+def test_the_flags_of_the_service_start(warmed_up: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenRLHF's own entry point, with one reward for a completion, up to where Ray would start."""
+    from without_gpu import install
+
+    install()
+    import ray
+    from openrlhf.utils import config
+
+    taken: list[Any] = []
+    hierarchize = config.hierarchize
+
+    def take(flat: Any) -> Any:
+        taken.append(hierarchize(flat))
+        return taken[0]
+
+    class Started(Exception):  # noqa: N818 (nothing is wrong)
+        pass
+
+    def start(*_: object, **__: object) -> None:
+        raise Started
+
+    flags = flags_of("integrations.md", "… ")
+    entry = "openrlhf.cli.train_ppo_ray"
+    monkeypatch.setattr(config, "hierarchize", take)
+    monkeypatch.setattr(ray, "init", start)
+    monkeypatch.setattr(sys, "argv", [entry, "--actor.model_name_or_path", str(warmed_up), *flags])
+    with pytest.raises(Started):
+        runpy.run_module(entry, run_name="__main__")
+    (args,) = taken
+    assert args.reward.remote_url == ["http://127.0.0.1:8765/get_reward?reward=sound"]
+    assert (args.data.input_key, args.data.label_key, args.data.apply_chat_template) == ("input", "label", True)

@@ -1,0 +1,37 @@
+"""Start a command of verl, and end where its workers would ask for GPUs: ``verl_start.py OVERRIDE …``.
+
+verl's entry point reads and validates the configuration. Then the trainer that it names is made, and with it what
+verl's workers make of their parts of the configuration before they load a model: verl's own classes, which check
+themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from omegaconf import OmegaConf
+from verl.trainer import main_ppo
+from verl.trainer.ppo.reward import get_custom_reward_fn
+from verl.trainer.ppo.v1 import get_trainer_cls
+from verl.utils.config import omega_conf_to_dataclass
+
+PARTS = "actor", "rollout", "model"
+"""The parts of a worker's configuration."""
+
+
+def start(config: Any, task_runner_class: Any) -> None:
+    """What happens in place of a start of Ray."""
+    del task_runner_class
+    config.transfer_queue.enable = True
+    OmegaConf.resolve(config)
+    trainer = get_trainer_cls(config.trainer.v1.trainer_mode)(config=config)
+    parts = [type(omega_conf_to_dataclass(config.actor_rollout_ref[part])).__name__ for part in PARTS]
+    reward = get_custom_reward_fn(config)
+    reached = type(trainer).__name__, *parts, "" if reward is None else reward.__name__
+    sys.stdout.write(f"reached {' '.join(reached)}\n")
+
+
+if __name__ == "__main__":
+    vars(main_ppo)["run_ppo"] = start
+    main_ppo.main()
