@@ -22,7 +22,8 @@ def train(
         bool, typer.Option("--strict", help="End with an error, before any work, if a problem cannot be used.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the data, the number of steps and the memory of the run.")
+        bool,
+        typer.Option("--dry-run", help="Show data, updates, memory and time of the run."),
     ] = False,
 ) -> None:
     """Train a model by a method on problems.
@@ -33,7 +34,8 @@ def train(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         fail(f"training requires {', '.join(missing)}: pip install 'proof-r1-formal[train]'")
-    from proof_r1_formal.integrations.trl_run import describe, read_run
+    from proof_r1_formal.integrations.trl_plan import describe
+    from proof_r1_formal.integrations.trl_run import read_run
     from proof_r1_formal.integrations.trl_run import train as train_in_trl
 
     flags = ["--strict", "true"] if strict else []

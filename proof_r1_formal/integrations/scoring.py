@@ -89,5 +89,5 @@ class Scorer:
             DataError: the text is not a problem.
         """
         asked = problem_of(problem)
-        found = attempt(self._verifier, asked, completion)
-        return nothing(asked, 0, self._settings) if isinstance(found, str) else found
+        found = attempt(asked, completion, self._verifier)
+        return nothing(asked, 0, self._settings) if isinstance(found, str) else found.report

@@ -8,7 +8,7 @@ A run that was killed resumes from its last checkpoint, and a second run in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 import yaml
-from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.trainer_utils import get_last_checkpoint
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
@@ -96,42 +95,6 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------
-
-
-def describe(run: Run) -> Iterator[str]:
-    """The plan of the run: data, steps, and the memory that can be known beforehand."""
-    yield from run.lines
-    settings = run.settings
-    batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps * settings.world_size
-    if isinstance(settings, ProofConfig):
-        groups = batch // settings.num_generations
-        steps = int(len(run.train) // groups * settings.num_iterations * settings.num_train_epochs)
-        yield f"a generation batch has {groups} problems × {settings.num_generations} completions"
-    else:
-        steps = int(len(run.train) * settings.num_train_epochs) // batch
-    planned = settings.max_steps if settings.max_steps > 0 else steps
-    yield f"{planned} updates; the data allow {steps} in {settings.num_train_epochs:g} epochs"
-    yield from _memory(run)
-
-
-def _memory(run: Run) -> Iterator[str]:
-    config = AutoConfig.from_pretrained(run.model.model_name_or_path).get_text_config()
-    with torch.device("meta"):  # sizes without weights
-        weights = sum([one.numel() for one in AutoModelForCausalLM.from_config(config).parameters()])
-    settings, gib = run.settings, 2**30
-    yield f"{weights:,} weights: {weights * 16 / gib:.1f} GiB with gradients and Adam in float32, if all are trained"
-    rows = settings.per_device_train_batch_size
-    if isinstance(settings, ProofConfig):
-        answer = settings.max_completion_length or 0
-        heads = getattr(config, "num_key_value_heads", config.num_attention_heads)
-        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        cache = 2 * config.num_hidden_layers * heads * size * 4 * answer * rows * settings.gradient_accumulation_steps
-        yield f"{weights * 4 / gib:.1f} GiB of the reference model, if kl_weight is not 0 and no adapter is trained"
-        yield f"{cache / gib:.1f} GiB of keys and values for {answer} tokens of a generation batch in float32"
-    else:
-        answer = settings.max_length or 0
-    logits = rows * answer * config.vocab_size * 8
-    yield f"{logits / gib:.1f} GiB of logits and their gradient for {rows} rows of {answer} tokens"
 
 
 def train(run: Run) -> Path:

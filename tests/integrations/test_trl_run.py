@@ -153,7 +153,8 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
 def test_the_example_files_can_be_used(
     name: str, taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proof_r1_formal.integrations.trl_run import describe, read_run
+    from proof_r1_formal.integrations.trl_plan import describe
+    from proof_r1_formal.integrations.trl_run import read_run
 
     monkeypatch.chdir(ROOT)
     here = ["--model_name_or_path", str(taught), "--output_dir", str(tmp_path)]
