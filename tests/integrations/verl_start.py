@@ -27,8 +27,8 @@ def start(config: Any, task_runner_class: Any) -> None:
     OmegaConf.resolve(config)
     trainer = get_trainer_cls(config.trainer.v1.trainer_mode)(config=config)
     parts = [type(omega_conf_to_dataclass(config.actor_rollout_ref[part])).__name__ for part in PARTS]
-    reward = get_custom_reward_fn(config)
-    reached = type(trainer).__name__, *parts, "" if reward is None else reward.__name__
+    function, *_ = get_custom_reward_fn(config).args  # verl wraps it
+    reached = type(trainer).__name__, *parts, function.__name__
     sys.stdout.write(f"reached {' '.join(reached)}\n")
 
 
