@@ -58,8 +58,8 @@ def test_theorems_come_after_those_that_their_proofs_apply() -> None:
     outer = t.Theorem("outer", (), inner.conclusion, (t.Apply(inner, {}, ()), t.Apply(inner, {}, ())))
     block = (t.Absurd(inner.conclusion, (t.Apply(outer, {}, ()),)), t.Apply(inner, {}, ()))
     assert list(theorems_of(block, lambda _: True)) == [inner, inner, outer, inner]
-    found: list[t.Theorem] = []
-    for each in theorems_of(block, lambda theorem: theorem not in found):
-        found.append(each)
-    assert found == [inner, outer]
+    places: dict[t.Theorem, int] = {}
+    for each in theorems_of(block, lambda theorem: theorem not in places):
+        places[each] = len(places)
+    assert list(places) == [inner, outer]
     assert list(theorems_of(block, lambda theorem: theorem is inner)) == [inner]
