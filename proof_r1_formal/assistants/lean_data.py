@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from proof_r1_formal.engine.lines import theorems_of
 from proof_r1_formal.errors import CatalogueError, ProofError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import constant_sorts
 from proof_r1_formal.kernel.pattern import Lambda, require_letters
 from proof_r1_formal.kernel.signature import FunctionType, Signature
@@ -31,26 +33,6 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Top,
     Var,
-)
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Theorem,
-    Truth,
-    Witness,
 )
 from proof_r1_formal.kernel.transform import subformulas
 
@@ -176,25 +158,15 @@ def claim_text(premises: Sequence[Formula], conclusion: Formula, numbers: Number
 class Lemmas:
     """The theorems that proofs apply, each after those that its own proof applies."""
 
-    def __init__(self, proofs: Iterable[Proof]) -> None:
-        self._places: dict[Theorem, int] = {}
+    def __init__(self, proofs: Iterable[t.Proof]) -> None:
+        self._places: dict[t.Theorem, int] = {}
         self._numbers: list[Numbers] = []
         self._texts: list[str] = []
         for proof in proofs:
-            self._collect(proof)
+            for theorem in theorems_of(proof, lambda theorem: theorem not in self._places):
+                self._add(theorem)
 
-    def _collect(self, block: Block) -> None:
-        for line in block:
-            match line:
-                case Arbitrary() | Suppose() | Absurd():
-                    self._collect(line.block)
-                case Apply(theorem) if theorem not in self._places:
-                    self._collect(theorem.proof)
-                    self._add(theorem)
-                case _:
-                    pass
-
-    def _add(self, theorem: Theorem) -> None:
+    def _add(self, theorem: t.Theorem) -> None:
         patterns = (*theorem.premises, theorem.conclusion)
         try:
             require_letters(patterns)
@@ -212,13 +184,13 @@ class Lemmas:
         """The theorems as data."""
         return texts(self._texts)
 
-    def find(self, theorem: Theorem) -> tuple[int, Numbers]:
+    def find(self, theorem: t.Theorem) -> tuple[int, Numbers]:
         """How many theorems ago it was, and the numbers of its letters."""
         place = self._places[theorem]
         return len(self._numbers) - 1 - place, self._numbers[place]
 
 
-def proof_text(proof: Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
+def proof_text(proof: t.Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
     """The proof as data, with the theorems that it applies.
 
     Raises:
@@ -230,7 +202,7 @@ def proof_text(proof: Proof, premises: Sequence[Formula], conclusion: Formula, n
 
 
 def derivation_text(
-    proof: Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers, lemmas: Lemmas
+    proof: t.Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers, lemmas: Lemmas
 ) -> str:
     """The lines of a proof as data, with the sorts of the constants that they bring in.
 
@@ -254,12 +226,12 @@ class _Writer:
         self._numbers = numbers
         self._lemmas = lemmas
 
-    def block(self, block: Block, count: int) -> str:
+    def block(self, block: t.Block, count: int) -> str:
         """The lines of a block, before which there are some lines."""
         parts = [self._line(line, count + number) for number, line in enumerate(block)]
         return "".join([f"({part} " for part in parts]) + ".done" + ")" * len(parts)
 
-    def _line(self, line: Line, count: int) -> str:
+    def _line(self, line: t.Line, count: int) -> str:
         """A line but for the rest of its block."""
 
         def ago(number: int) -> int:
@@ -269,31 +241,31 @@ class _Writer:
             return texts([str(ago(number)) for number in given])
 
         match line:
-            case Witness(main, constant):
+            case t.Witness(main, constant):
                 return f".witness {ago(main)} {self._constant(constant)}"
-            case Arbitrary(formula, constant, block):
+            case t.Arbitrary(formula, constant, block):
                 return f".arbitrary {self._formula(formula)} {self._constant(constant)} {self.block(block, count)}"
-            case Suppose(formula, block) | Absurd(formula, block):
-                kind = ".suppose" if isinstance(line, Suppose) else ".absurd"
+            case t.Suppose(formula, block) | t.Absurd(formula, block):
+                kind = ".suppose" if isinstance(line, t.Suppose) else ".absurd"
                 return f"{kind} {self._formula(formula)} {self.block(block, count + 1)}"
-            case Repeat(premise):
+            case t.Repeat(premise):
                 rule = f".again {ago(premise)}"
-            case Eliminate(main, side, other):
+            case t.Eliminate(main, side, other):
                 left = "true" if side == "left" else "false"
                 rule = f".eliminate {ago(main)} {left} {all_ago(() if other is None else (other,))}"
-            case Introduce(formula, premises):
+            case t.Introduce(formula, premises):
                 rule = f".introduce {self._formula(formula)} {all_ago(premises)}"
-            case Instance(main, term):
+            case t.Instance(main, term):
                 rule = f".instantiate {ago(main)} {term_text(term, self._numbers)}"
-            case Generalise(formula, premise, term):
+            case t.Generalise(formula, premise, term):
                 rule = f".generalise {self._formula(formula)} {ago(premise)} {term_text(term, self._numbers)}"
-            case Contradiction(first, second):
+            case t.Contradiction(first, second):
                 rule = f".contradiction {ago(first)} {ago(second)}"
-            case Truth(formula) | Leibniz(formula):
-                rule = f"{'.truth' if isinstance(line, Truth) else '.leibniz'} {self._formula(formula)}"
-            case Reflexivity(term):
+            case t.Truth(formula) | t.Leibniz(formula):
+                rule = f"{'.truth' if isinstance(line, t.Truth) else '.leibniz'} {self._formula(formula)}"
+            case t.Reflexivity(term):
                 rule = f".reflexivity {term_text(term, self._numbers)}"
-            case Apply(theorem, substitution, premises):
+            case t.Apply(theorem, substitution, premises):
                 number, letters = self._lemmas.find(theorem)
                 rule = f".apply {number} {self._values(theorem, letters, substitution)} {all_ago(premises)}"
             case _:
@@ -308,7 +280,7 @@ class _Writer:
             raise ProofError(f"{constant!r} is not a new constant")
         return self._numbers.function(constant)
 
-    def _values(self, theorem: Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> str:
+    def _values(self, theorem: t.Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> str:
         """The values of the letters of a theorem."""
         patterns = (*theorem.premises, theorem.conclusion)
         parts = [part for pattern in patterns for part in subformulas(pattern)]

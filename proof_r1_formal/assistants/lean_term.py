@@ -13,31 +13,26 @@ import msgspec
 from proof_r1_formal.assistants.proof_writer import Known, ProofWriter, is_own
 from proof_r1_formal.engine.lemmas import along_equation, formula_of
 from proof_r1_formal.errors import ProofError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.signed import Signed
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import BOTTOM, App, Eq, ForAll, Formula, Quantified, Term, Var
-from proof_r1_formal.kernel.term import (
-    Apply,
-    Block,
-    Contradiction,
-    Eliminate,
-    Instance,
-    Proof,
-    Repeat,
-    Theorem,
-    Witness,
-)
 from proof_r1_formal.render import lean
 
 _INDENT = "  "
-_INFERRED = (Eliminate, Instance, Repeat, Contradiction)
+_INFERRED = (t.Eliminate, t.Instance, t.Repeat, t.Contradiction)
 """Lines whose terms Lean needs no type for; if they are used once, they stand where they are used."""
 
 
 def lean_term(
-    proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula, signature: Signature, *, indent: int = 0
+    proof: t.Proof,
+    premises: Sequence[tuple[Formula, str]],
+    conclusion: Formula,
+    signature: Signature,
+    *,
+    indent: int = 0,
 ) -> str:
     """A Lean term whose type is the conclusion.
 
@@ -64,7 +59,7 @@ class _LeanWriter(ProofWriter[str]):
         self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
         self._indent = indent  # of the lines of the next block
 
-    def block(self, known: Sequence[Known], block: Block, goal: Formula) -> str:
+    def block(self, known: Sequence[Known], block: t.Block, goal: Formula) -> str:
         """The lines of a block as ``have``, and a term of the goal's type after them; what is known holds outside."""
         if not block:
             raise ProofError("there are no lines")
@@ -72,7 +67,7 @@ class _LeanWriter(ProofWriter[str]):
         texts: list[str] = []
         opened: list[str] = []
         for number, line in enumerate(block, 1):
-            if isinstance(line, Witness):
+            if isinstance(line, t.Witness):
                 texts.append(self._open_witness(known, line))
                 opened.append(line.constant.function)
             else:
@@ -87,13 +82,13 @@ class _LeanWriter(ProofWriter[str]):
         texts.append(self.goal(known[-1], goal))
         return f"\n{_INDENT * self._indent}".join(texts) + ")" * len(opened)
 
-    def _open_witness(self, known: list[Known], line: Witness) -> str:
+    def _open_witness(self, known: list[Known], line: t.Witness) -> str:
         """The beginning of what holds of a witness; the rest of the block is inside."""
         quantified, term, name, part = self.witness(known, line)
         constant = f"({lean.function_name(line.constant.function)} : {lean.sort_name(quantified.variable.sort)})"
         return f"Exists.elim {term} (fun {constant} ({name} : {lean.formula(part)}) =>"
 
-    def _lambda(self, name: str, type_: str, known: Sequence[Known], block: Block, goal: Formula) -> str:
+    def _lambda(self, name: str, type_: str, known: Sequence[Known], block: t.Block, goal: Formula) -> str:
         """A function whose value is what a block shows."""
         self._indent += 1
         body = f"{_INDENT * self._indent}{self.block(known, block, goal)}"
@@ -118,7 +113,7 @@ class _LeanWriter(ProofWriter[str]):
             return self.lemma("forall_false_of_instance", motive, value, proof)
         return f"(Exists.intro {value} {proof})"
 
-    def arbitrary(self, known: Sequence[Known], whole: Quantified, constant: App, block: Block, part: Formula) -> str:
+    def arbitrary(self, known: Sequence[Known], whole: Quantified, constant: App, block: t.Block, part: Formula) -> str:
         name, sort = lean.function_name(constant.function), lean.sort_name(whole.variable.sort)
         shown = self._lambda(name, sort, known, block, part)
         return shown if isinstance(whole, ForAll) else self.lemma("exists_false_of_all", shown)
@@ -127,11 +122,11 @@ class _LeanWriter(ProofWriter[str]):
         del quantified  # Lean infers it
         return self.lemma("forall_false_witness", proof)
 
-    def suppose(self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula) -> str:
+    def suppose(self, known: Sequence[Known], formula: Formula, block: t.Block, goal: Formula) -> str:
         name, known = self.assume(known, formula)
         return self._lambda(name, lean.formula(formula), known, block, goal)
 
-    def refute(self, known: Sequence[Known], says: Signed, block: Block) -> str:
+    def refute(self, known: Sequence[Known], says: Signed, block: t.Block) -> str:
         refuted = self.suppose(known, formula_of(says), block, BOTTOM)
         return refuted if says.sign else self.lemma("not_not_elim", refuted)
 
@@ -153,7 +148,7 @@ class _LeanWriter(ProofWriter[str]):
         first = f"(Eq.ndrec {motive}{lean.formula(forward)}) a e)"
         return f"(fun e a => Eq.ndrec {motive}{lean.formula(backward)}) {first} (Eq.symm e))"
 
-    def apply(self, line: Apply, given: Sequence[str]) -> str:
+    def apply(self, line: t.Apply, given: Sequence[str]) -> str:
         theorem, substitution = line.theorem, line.substitution
         names = lean.pattern_variables(theorem.premises, theorem.conclusion)
         values = {name: self.argument(substitution[name]) for name in names}
@@ -177,7 +172,7 @@ class _LeanWriter(ProofWriter[str]):
         return f"(fun {' '.join(bound)} => {lean.formula(body)})" if bound else lean.formula(body)
 
 
-def own_name(theorem: Theorem) -> str:
+def own_name(theorem: t.Theorem) -> str:
     """The name of such a theorem where it stands before a proof."""
     return mangle(theorem.name, "t")
 

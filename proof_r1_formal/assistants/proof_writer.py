@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
 from proof_r1_formal.engine.lemmas import elimination, introduction, negation_pairs
+from proof_r1_formal.engine.lines import statement, theorems_of
 from proof_r1_formal.errors import ProofError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
+from proof_r1_formal.kernel.signed import Signed, signed
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     App,
@@ -32,25 +34,6 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Top,
     Var,
-)
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Theorem,
-    Truth,
-    Witness,
 )
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.rules.manifest import in_theory
@@ -84,68 +67,64 @@ class ProofWriter(ABC, Generic[_Text]):
         """Premises as known lines, each given with what proves it."""
         return [(signed(formula), self.without_pairs(formula, proof)) for formula, proof in premises]
 
-    def line(self, known: Sequence[Known], line: Line) -> tuple[Signed, str | _Text]:
+    def line(self, known: Sequence[Known], line: t.Line) -> tuple[Signed, str | _Text]:
         """The statement of a line, and its proof; not of a witness, which opens the rest of its block."""
+        return statement(line, lambda number: known[number][0]), self._proof(known, line)
+
+    def _proof(self, known: Sequence[Known], line: t.Line) -> str | _Text:
         match line:
-            case Repeat(premise):
-                return known[premise]
-            case Eliminate(main, side, other):
+            case t.Repeat(premise):
+                return known[premise][1]
+            case t.Eliminate(main, side, other):
                 return self._eliminate(known[main], side, None if other is None else known[other])
-            case Introduce(formula, premises):
+            case t.Introduce(formula, premises):
                 return self._introduce(alpha_normal(formula), [known[number] for number in premises])
-            case Instance(main, term):
+            case t.Instance(main, term):
                 quantified, sign, proof = _require_quantified(known[main])
                 raw = instantiate(quantified, term)
-                part = raw if sign else Not(raw)
                 value = self.term(term, quantified.variable.sort)
-                return signed(part), self.without_pairs(part, self.instance(quantified, sign, proof, value))
-            case Generalise(formula, premise, term):
+                return self.without_pairs(raw if sign else Not(raw), self.instance(quantified, sign, proof, value))
+            case t.Generalise(formula, premise, term):
                 whole = alpha_normal(formula)
                 assert isinstance(whole, Binder)
-                universal = isinstance(whole, ForAll)
                 raw = instantiate(whole, term)
-                shown = self.with_pairs(Not(raw) if universal else raw, known[premise][1])
-                value = self.term(term, whole.variable.sort)
-                return Signed(whole, not universal), self.generalise(whole, value, shown)
-            case Arbitrary(formula, constant, block):
+                shown = self.with_pairs(Not(raw) if isinstance(whole, ForAll) else raw, known[premise][1])
+                return self.generalise(whole, self.term(term, whole.variable.sort), shown)
+            case t.Arbitrary(formula, constant, block):
                 whole = alpha_normal(formula)
                 assert isinstance(whole, Binder)
-                universal = isinstance(whole, ForAll)
                 raw = self._bind(constant, whole)
-                text = self.arbitrary(known, whole, constant, block, raw if universal else Not(raw))
+                text = self.arbitrary(known, whole, constant, block, raw if isinstance(whole, ForAll) else Not(raw))
                 del self._bound[constant.function]
-                return Signed(whole, universal), text
-            case Suppose(formula, block):
+                return text
+            case t.Suppose(formula, block):
                 implication = alpha_normal(formula)
                 assert isinstance(implication, Implies)
-                return Signed(implication, True), self.suppose(known, implication.left, block, implication.right)
-            case Absurd(formula, block):
-                says = signed(formula)
-                return says.opposite(), self.refute(known, says, block)
-            case Contradiction(first, second):
+                return self.suppose(known, implication.left, block, implication.right)
+            case t.Absurd(formula, block):
+                return self.refute(known, signed(formula), block)
+            case t.Contradiction(first, second):
                 (says, one), (_, two) = known[first], known[second]
-                return FALSUM, self.contradiction(two, one) if says.sign else self.contradiction(one, two)
-            case Truth(formula):
-                true = isinstance(formula, Top)
-                return Signed(formula, true), self.truth(true)
-            case Reflexivity(term):
-                return Signed(Eq(term, term), True), self.reflexivity(self.term(term, None))
-            case Leibniz(formula):
+                return self.contradiction(two, one) if says.sign else self.contradiction(one, two)
+            case t.Truth(formula):
+                return self.truth(isinstance(formula, Top))
+            case t.Reflexivity(term):
+                return self.reflexivity(self.term(term, None))
+            case t.Leibniz(formula):
                 law = alpha_normal(formula)
                 assert isinstance(law, Implies) and isinstance(law.left, Eq)
-                return Signed(law, True), self.leibniz(law, law.left)
-            case Apply(theorem, substitution, numbers):
+                return self.leibniz(law, law.left)
+            case t.Apply(theorem, substitution, numbers):
                 given = [
                     self.with_pairs(instance(pattern, substitution), known[number][1])
                     for pattern, number in zip(theorem.premises, numbers, strict=True)
                 ]
-                shown_ = instance(theorem.conclusion, substitution)
-                return signed(shown_), self.without_pairs(shown_, self.apply(line, given))
-            case Witness():
+                return self.without_pairs(instance(theorem.conclusion, substitution), self.apply(line, given))
+            case t.Witness():
                 raise AssertionError("a witness opens the rest of its block")
         assert_never(line)
 
-    def witness(self, known: list[Known], line: Witness) -> tuple[Quantified, str, str, Formula]:
+    def witness(self, known: list[Known], line: t.Witness) -> tuple[Quantified, str, str, Formula]:
         """Make known what holds of a witness.
 
         Returns:
@@ -195,21 +174,19 @@ class ProofWriter(ABC, Generic[_Text]):
 
     # -- truth tables -------------------------------------------------------------------------------------------------
 
-    def _eliminate(self, main: Known, side: str, other: Known | None) -> Known:
+    def _eliminate(self, main: Known, side: str, other: Known | None) -> str:
         says, proof = (None, "") if other is None else other
         applied = elimination(main[0], side, says)
         if applied is None:
-            assert says is not None
-            return says, proof
+            return proof
         given = (main[1],) if applied.other is None else (main[1], self.with_pairs(applied.other, proof))
-        shown = self.lemma(applied.lemma, *given)
-        return signed(applied.conclusion), self.without_pairs(applied.conclusion, shown)
+        return self.without_pairs(applied.conclusion, self.lemma(applied.lemma, *given))
 
-    def _introduce(self, formula: Formula, premises: Sequence[Known]) -> Known:
+    def _introduce(self, formula: Formula, premises: Sequence[Known]) -> str:
         assert isinstance(formula, Binary)
         applied = introduction(formula, [says for says, _ in premises])
         given = [self.with_pairs(part, premises[number][1]) for number, part in applied.premises]
-        return Signed(formula, applied.sign), self.lemma(applied.lemma, *given)
+        return self.lemma(applied.lemma, *given)
 
     # -- constants ----------------------------------------------------------------------------------------------------
 
@@ -263,7 +240,7 @@ class ProofWriter(ABC, Generic[_Text]):
 
     @abstractmethod
     def arbitrary(
-        self, known: Sequence[Known], whole: Quantified, constant: App, block: Block, part: Formula
+        self, known: Sequence[Known], whole: Quantified, constant: App, block: t.Block, part: Formula
     ) -> str | _Text:
         """∀x A, or ¬∃x A, from a block that shows its part of a constant."""
 
@@ -272,11 +249,11 @@ class ProofWriter(ABC, Generic[_Text]):
         """From ¬∀x A, that something is a witness."""
 
     @abstractmethod
-    def suppose(self, known: Sequence[Known], formula: Formula, block: Block, goal: Formula) -> str | _Text:
+    def suppose(self, known: Sequence[Known], formula: Formula, block: t.Block, goal: Formula) -> str | _Text:
         """An implication, from a block that supposes a formula and shows a goal."""
 
     @abstractmethod
-    def refute(self, known: Sequence[Known], says: Signed, block: Block) -> str | _Text:
+    def refute(self, known: Sequence[Known], says: Signed, block: t.Block) -> str | _Text:
         """The opposite of what leads to a contradiction."""
 
     @abstractmethod
@@ -296,7 +273,7 @@ class ProofWriter(ABC, Generic[_Text]):
         """s = t → (A → B), where A and B differ in places where one has s and the other t."""
 
     @abstractmethod
-    def apply(self, line: Apply, given: Sequence[str]) -> str:
+    def apply(self, line: t.Apply, given: Sequence[str]) -> str:
         """A theorem, applied to proofs of the instances of its premises."""
 
     @abstractmethod
@@ -318,19 +295,11 @@ def _require_quantified(known: Known) -> tuple[Quantified, bool, str]:
 # -- theorems that the theory does not have ---------------------------------------------------------------------------
 
 
-def is_own(theorem: Theorem) -> bool:
+def is_own(theorem: t.Theorem) -> bool:
     """Whether a theorem is one that a catalogue brings along, and the theory does not have."""
     return not in_theory(theorem.name, theorem.premises, theorem.conclusion)
 
 
-def own_theorems(block: Block) -> Iterator[Theorem]:
+def own_theorems(block: t.Block) -> Iterator[t.Theorem]:
     """The theorems that a proof applies and the theory does not have, each after those that its proof applies."""
-    for line in block:
-        match line:
-            case Arbitrary() | Suppose() | Absurd():
-                yield from own_theorems(line.block)
-            case Apply(theorem) if is_own(theorem):
-                yield from own_theorems(theorem.proof)
-                yield theorem
-            case _:
-                pass
+    return theorems_of(block, is_own)

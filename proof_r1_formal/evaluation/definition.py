@@ -2,6 +2,9 @@
 
 In: a TOML file, as ``docs/evaluation.md`` shows one; its paths are relative to it. Out: a :class:`Study`, checked, its
 paths as they are to be opened.
+
+msgspec reads the file and checks its shape; the rest is ours. Hydra and OmegaConf compose configurations of many files
+and options, while a study is one file, and that its names fit together would have to be checked here all the same.
 """
 
 from __future__ import annotations

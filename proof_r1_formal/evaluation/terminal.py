@@ -1,6 +1,9 @@
 """Tables for a terminal: words stay whole in any width.
 
 In: a :class:`~proof_r1_formal.evaluation.tables.Table`. Out: what Rich prints, laid out for the width at that time.
+
+Rich draws each part; the layout is ours. Where a table is too wide, Rich breaks words and then empties columns, and
+no library that we know continues a table below with the names of its rows repeated.
 """
 
 from __future__ import annotations

@@ -14,31 +14,13 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from proof_r1_formal.engine.lemmas import elimination, formula_of, introduction
-from proof_r1_formal.kernel.pattern import instance
+from proof_r1_formal.engine.lemmas import formula_of
+from proof_r1_formal.engine.lines import statement
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import App, Binary, Binder, Eq, Exists, ForAll, Formula, Implies, Term, Top
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Truth,
-    Witness,
-)
-from proof_r1_formal.kernel.transform import alpha_normal, instantiate, rename, rename_term
+from proof_r1_formal.kernel.syntax import App, Eq, Formula, Implies, Term
+from proof_r1_formal.kernel.transform import alpha_normal, rename, rename_term
 from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term
 
 _OWN = "␣"  # the beginning of the names that the package makes
@@ -64,11 +46,12 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     block: tuple[int, int] | None = None
 
 
-def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
+def fitch(proof: t.Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
     """The rows of a proof that the checker accepts, from the premises of its order, each with its name.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> from proof_r1_formal.kernel.syntax import App
+    >>> from proof_r1_formal.kernel.term import Eliminate, Instance
     >>> proof = (Instance(0, App("tom", ())), Eliminate(2, "right", 1))
     >>> given = [("h1", parse_formula("all x. (cat(x) -> shy(x))")), ("h2", parse_formula("cat(tom)"))]
     >>> for row in fitch(proof, given):
@@ -85,7 +68,7 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
 
 
 def derivation(
-    premises: Mapping[str, Formula], steps: Sequence[tuple[str, Sequence[str], Formula, Proof]]
+    premises: Mapping[str, Formula], steps: Sequence[tuple[str, Sequence[str], Formula, t.Proof]]
 ) -> tuple[Row, ...]:
     """The rows of an answer; the reason for what a step concludes begins with the step's id.
 
@@ -99,7 +82,7 @@ def derivation(
     return _rows(list(premises.items()), parts)
 
 
-_Part: TypeAlias = tuple[Sequence[int], Proof, tuple[str, Formula] | None]
+_Part: TypeAlias = tuple[Sequence[int], t.Proof, tuple[str, Formula] | None]
 """A proof, the places of its premises among all premises and conclusions, and what is concluded, with its id."""
 
 
@@ -159,12 +142,12 @@ class _Writer:
                     self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
             shown.append(self._known[-1])
 
-    def block(self, lines: Block) -> None:
+    def block(self, lines: t.Block) -> None:
         """The rows of lines."""
         for line in lines:
             self._line(line)
 
-    def _inner(self, lines: Block, *, assumed: Signed | None = None, constant: App | None = None) -> tuple[int, int]:
+    def _inner(self, lines: t.Block, *, assumed: Signed | None = None, constant: App | None = None) -> tuple[int, int]:
         """The rows of a block, the numbers of its first and last; what it says is not known outside."""
         outside, start = len(self._known), len(self.rows)
         self._depth += 1
@@ -178,56 +161,44 @@ class _Writer:
         numbers = [row.number for row in self.rows[start:] if row.number]
         return numbers[0], numbers[-1]
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: t.Line) -> None:
+        says = statement(line, lambda number: self._known[number][0])
         match line:
-            case Repeat(premise):
-                self.add(self._known[premise][0], "again", (premise,))
-            case Eliminate(main, side, other):
-                says = self._known[main][0]
-                beside = None if other is None else self._known[other][0]
-                lemma = elimination(says, side, beside)
-                shown = beside if lemma is None else signed(lemma.conclusion)
-                assert shown is not None
-                self.add(shown, f"{_symbol(says)} elimination", (main, *([] if other is None else [other])))
-            case Introduce(formula, premises):
-                whole = alpha_normal(formula)
-                assert isinstance(whole, Binary)
-                sign = introduction(whole, [self._known[number][0] for number in premises]).sign
-                self.add(Signed(whole, sign), f"{_symbol(Signed(whole, sign))} introduction", premises)
-            case Instance(main, term):
-                says = self._known[main][0]
-                self.add(_instance(says, term), f"{_symbol(says)} elimination, {self._term(term)}", (main,))
-            case Witness(main, constant):
-                says = self._known[main][0]
-                self.add(_instance(says, constant), f"{_symbol(says)} witness {self._term(constant)}", (main,))
-            case Generalise(formula, premise, term):
-                whole = alpha_normal(formula)
-                says = Signed(whole, isinstance(whole, Exists))
+            case t.Repeat(premise):
+                self.add(says, "again", (premise,))
+            case t.Eliminate(main, _, other):
+                self.add(says, f"{self._symbol(main)} elimination", (main, *([] if other is None else [other])))
+            case t.Introduce(_, premises):
+                self.add(says, f"{_symbol(says)} introduction", premises)
+            case t.Instance(main, term):
+                self.add(says, f"{self._symbol(main)} elimination, {self._term(term)}", (main,))
+            case t.Witness(main, constant):
+                self.add(says, f"{self._symbol(main)} witness {self._term(constant)}", (main,))
+            case t.Generalise(_, premise, term):
                 self.add(says, f"{_symbol(says)} introduction, {self._term(term)}", (premise,))
-            case Arbitrary(formula, constant, block):
-                whole = alpha_normal(formula)
-                says = Signed(whole, isinstance(whole, ForAll))
+            case t.Arbitrary(_, constant, block):
                 self.add(says, f"{_symbol(says)} introduction", block=self._inner(block, constant=constant))
-            case Suppose(formula, block):
+            case t.Suppose(formula, block):
                 whole = alpha_normal(formula)
                 assert isinstance(whole, Implies)
-                inner = self._inner(block, assumed=signed(whole.left))
-                self.add(Signed(whole, True), "→ introduction", block=inner)
-            case Absurd(formula, block):
-                supposed = signed(formula)
-                self.add(supposed.opposite(), "reductio ad absurdum", block=self._inner(block, assumed=supposed))
-            case Contradiction(first, second):
-                self.add(FALSUM, "contradiction", (first, second))
-            case Truth(formula):
-                self.add(Signed(formula, isinstance(formula, Top)), "truth")
-            case Reflexivity(term):
-                self.add(Signed(Eq(term, term), True), "reflexivity")
-            case Leibniz(formula):
-                self.add(Signed(alpha_normal(formula), True), "equals for equals")
-            case Apply(theorem, substitution, premises):
-                self.add(signed(instance(theorem.conclusion, substitution)), f"theorem {theorem.name}", premises)
+                self.add(says, "→ introduction", block=self._inner(block, assumed=signed(whole.left)))
+            case t.Absurd(formula, block):
+                self.add(says, "reductio ad absurdum", block=self._inner(block, assumed=signed(formula)))
+            case t.Contradiction(first, second):
+                self.add(says, "contradiction", (first, second))
+            case t.Truth():
+                self.add(says, "truth")
+            case t.Reflexivity():
+                self.add(says, "reflexivity")
+            case t.Leibniz():
+                self.add(says, "equals for equals")
+            case t.Apply(theorem, _, premises):
+                self.add(says, f"theorem {theorem.name}", premises)
             case _:
                 assert_never(line)
+
+    def _symbol(self, number: int) -> str:
+        return _symbol(self._known[number][0])
 
     # -- names --------------------------------------------------------------------------------------------------------
 
@@ -254,12 +225,6 @@ class _Writer:
 
 def _symbol(says: Signed) -> str:
     return f"{'' if says.sign else '¬'}{SYMBOLS[type(says.formula)]}"
-
-
-def _instance(says: Signed, term: Term) -> Signed:
-    assert isinstance(says.formula, Binder)
-    part = signed(instantiate(says.formula, term))
-    return part if says.sign else part.opposite()
 
 
 def _letter(_: str, taken: frozenset[str]) -> str:

@@ -31,9 +31,9 @@ from proof_r1_formal.serve.messages import (
     CertifyReply,
     CertifyRequest,
     CheckRequest,
-    Code,
     ErrorReply,
     Health,
+    RefusalCode,
     RefusalError,
     RewardOptions,
     RewardReply,
@@ -273,7 +273,7 @@ async def _refuse(_: Request, error: Exception) -> Response:
 
 async def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
+    codes: dict[int, RefusalCode] = {404: "not_found", 405: "not_allowed"}
     code = codes.get(error.status_code, "bad_request")
     return await _refuse(request, RefusalError(error.status_code, code, str(error.detail), error.headers))
 

@@ -1,6 +1,8 @@
 """Messages over HTTP as plain data: requests and replies are JSON, and their schemas are the OpenAPI document.
 
-msgspec reads them, checks them, and makes the schemas.
+msgspec reads them, checks them, and makes the schemas. FastAPI would do so with pydantic, which rejects the halves of
+surrogate pairs that a completion may hold, and takes the last of repeated keys without an error. Reports and problems
+are structs of msgspec already, so pydantic would also need a second definition of each.
 """
 
 from __future__ import annotations
@@ -178,7 +180,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     unsupported: int = 0
 
 
-Code: TypeAlias = Literal[
+RefusalCode: TypeAlias = Literal[
     "bad_request",
     "unauthorized",
     "misdirected",
@@ -199,7 +201,7 @@ Code: TypeAlias = Literal[
 class Trouble(msgspec.Struct, frozen=True):
     """Why a request is not answered: a code for programs, and a message for people."""
 
-    code: Code
+    code: RefusalCode
     message: str
 
 
@@ -219,7 +221,7 @@ class RefusalError(ProofR1Error):
         headers: of the reply.
     """
 
-    def __init__(self, status: int, code: Code, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, status: int, code: RefusalCode, message: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.code, self.message, self.headers = status, code, message, headers
         super().__init__(message)
 

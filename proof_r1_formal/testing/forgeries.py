@@ -16,6 +16,7 @@ from typing import NamedTuple
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signed import signed
@@ -39,26 +40,6 @@ from proof_r1_formal.kernel.syntax import (
     Term,
     Var,
 )
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Theorem,
-    Truth,
-    Witness,
-)
 from proof_r1_formal.kernel.transform import constants, map_terms, subformulas, substitute_term
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
@@ -72,7 +53,7 @@ HOLE = Var("␣hole", ENTITY)
 class Forgery(NamedTuple):
     """A proof and its claim."""
 
-    proof: Proof
+    proof: t.Proof
     premises: tuple[Formula, ...]
     conclusion: Formula
 
@@ -99,7 +80,7 @@ class Forger(HostileFormulas):
         self.oddity = 0.06
         if premises and self.chance(0.1):
             premises.append(Not(premises[0]))
-        planned: list[Line] = []
+        planned: list[t.Line] = []
         single = self.single()
         if len(self.vocabulary.sorts) > 1 and self.chance(0.4):
             premises.append(single)
@@ -109,7 +90,7 @@ class Forger(HostileFormulas):
             premises += given
         if single in premises:
             planned += self._of_any_sort(single, premises)
-        proof, known = list[Line](), list(premises)
+        proof, known = list[t.Line](), list(premises)
         for _ in range(source.randint(3, 12)):
             line = planned.pop() if planned else self._line(known)
             says = self._says((*proof, line), premises)
@@ -131,7 +112,7 @@ class Forger(HostileFormulas):
         return says
 
     @staticmethod
-    def _says(lines: Sequence[Line], known: Sequence[Formula]) -> Formula | None:
+    def _says(lines: Sequence[t.Line], known: Sequence[Formula]) -> Formula | None:
         """The statement of the last line; None if the checker refuses it."""
         try:
             return formula_of(shown(tuple(lines), known)[0])
@@ -140,12 +121,12 @@ class Forger(HostileFormulas):
 
     # -- lines --------------------------------------------------------------------------------------------------------
 
-    def _line(self, known: Sequence[Formula]) -> Line:
+    def _line(self, known: Sequence[Formula]) -> t.Line:
         """A line of a random kind."""
         if not known or self.chance(0.14):
-            again = Repeat(self.random.randrange(len(known) + 1))
+            again = t.Repeat(self.random.randrange(len(known) + 1))
             return self.random.choice((self._from_nothing(), self._any_application(known), again))
-        ways: list[Callable[[Sequence[Formula]], Line]] = [self._eliminate, self._introduce, self._instance] * 2
+        ways: list[Callable[[Sequence[Formula]], t.Line]] = [self._eliminate, self._introduce, self._instance] * 2
         ways += [self._witness, self._generalise, self._contradiction, self._any_application]
         ways += [self._suppose, self._arbitrary] * 2 if self._depth < 2 else []
         return self.random.choice(ways)(known)
@@ -157,7 +138,7 @@ class Forger(HostileFormulas):
         fitting = [number for number, formula in enumerate(known) if isinstance(signed(formula).formula, kinds)]
         return self.random.choice(fitting or range(max(1, len(known))))
 
-    def _from_nothing(self) -> Line:
+    def _from_nothing(self) -> t.Line:
         """A line that needs no other."""
         left, right = self.any_term(), self.any_term()
         before = self.formula(1 if self.chance(0.9) else 3)
@@ -167,10 +148,10 @@ class Forger(HostileFormulas):
             before, after = after, before
         if self.chance(0.2):
             after = self.formula(1)
-        leibniz = Leibniz(Implies(Eq(left, right), Implies(before, after)))
-        return self.random.choice((Truth(TOP), Truth(BOTTOM), Reflexivity(left), leibniz, leibniz))
+        leibniz = t.Leibniz(Implies(Eq(left, right), Implies(before, after)))
+        return self.random.choice((t.Truth(TOP), t.Truth(BOTTOM), t.Reflexivity(left), leibniz, leibniz))
 
-    def _eliminate(self, known: Sequence[Formula]) -> Line:
+    def _eliminate(self, known: Sequence[Formula]) -> t.Line:
         main = self._number(known, *CONNECTIVES)
         other: int | None = None
         if self.chance(0.6):
@@ -178,9 +159,9 @@ class Forger(HostileFormulas):
             sides = {signed(formula.left).formula, signed(formula.right).formula} if isinstance(formula, Binary) else {}
             fitting = [number for number, each in enumerate(known) if signed(each).formula in sides]
             other = self.random.choice(fitting) if fitting else self._number(known)
-        return Eliminate(main, self.random.choice(("left", "right")), other)
+        return t.Eliminate(main, self.random.choice(("left", "right")), other)
 
-    def _introduce(self, known: Sequence[Formula]) -> Line:
+    def _introduce(self, known: Sequence[Formula]) -> t.Line:
         source = self.random
         first, second = self._number(known), self._number(known)
         sides = [known[n] if 0 <= n < len(known) else TOP for n in (first, second)]
@@ -190,15 +171,15 @@ class Forger(HostileFormulas):
         sides = [Not(side) if self.chance(0.25) else side for side in sides]
         if self.chance(0.5):
             sides.reverse()
-        return Introduce(source.choice(CONNECTIVES)(*sides), given)
+        return t.Introduce(source.choice(CONNECTIVES)(*sides), given)
 
-    def _instance(self, known: Sequence[Formula]) -> Line:
+    def _instance(self, known: Sequence[Formula]) -> t.Line:
         """An instance by a term, mostly of the sort of the quantifier, or a constant that a witness may have."""
         main = self._number(known, ForAll, Exists)
         formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
         fitting = self.term(formula.variable.sort) if isinstance(formula, Binder) else self.any_term()
         choices = (self._constant(), self._constant(), fitting, fitting, self.any_term())
-        return Instance(main, self.random.choice(choices))
+        return t.Instance(main, self.random.choice(choices))
 
     def _constant(self) -> App:
         """A constant that may be new, or may not."""
@@ -207,8 +188,8 @@ class Forger(HostileFormulas):
         name = f"w{self.random.randrange(4)}" if self.chance(0.85) else self.constants()[0][0]
         return App(name, ())
 
-    def _witness(self, known: Sequence[Formula]) -> Line:
-        return Witness(self._number(known, ForAll, Exists), self._constant())
+    def _witness(self, known: Sequence[Formula]) -> t.Line:
+        return t.Witness(self._number(known, ForAll, Exists), self._constant())
 
     def _quantified(self, says: Formula, term: Term, *, share: float, universal: bool) -> Quantified:
         """A quantified formula with an instance that says something, if the quantifier is the right one."""
@@ -219,23 +200,23 @@ class Forger(HostileFormulas):
             quantifier = Exists if quantifier is ForAll else ForAll
         return quantifier(variable, self.abstracted(stated.formula, term, variable, share))
 
-    def _generalise(self, known: Sequence[Formula]) -> Line:
+    def _generalise(self, known: Sequence[Formula]) -> t.Line:
         number = self._number(known)
         says = known[number] if 0 <= number < len(known) else TOP
         found = [*constants(says), *[term for term in symbols(says).ground_terms if term.arguments]]
         term: Term = self.random.choice(found) if found else self.any_term()
-        return Generalise(self._quantified(says, term, share=0.7, universal=False), number, term)
+        return t.Generalise(self._quantified(says, term, share=0.7, universal=False), number, term)
 
-    def _contradiction(self, known: Sequence[Formula]) -> Line:
+    def _contradiction(self, known: Sequence[Formula]) -> t.Line:
         opposites = {signed(formula): number for number, formula in enumerate(known)}
         pairs = [(n, opposites[says]) for n, f in enumerate(known) if (says := signed(f).opposite()) in opposites]
-        return Contradiction(*(self.random.choice(pairs) if pairs else (self._number(known), self._number(known))))
+        return t.Contradiction(*(self.random.choice(pairs) if pairs else (self._number(known), self._number(known))))
 
     # -- lines with blocks --------------------------------------------------------------------------------------------
 
-    def _block(self, known: Sequence[Formula]) -> tuple[Block, Formula]:
+    def _block(self, known: Sequence[Formula]) -> tuple[t.Block, Formula]:
         """A few lines, each of which the checker takes after the lines that are known, and what the last one says."""
-        lines: list[Line] = []
+        lines: list[t.Line] = []
         inside = list(known)
         self._depth += 1
         for _ in range(self.random.randint(2, 6)):
@@ -245,42 +226,42 @@ class Forger(HostileFormulas):
                 lines.append(line)
                 inside.append(says)
         self._depth -= 1
-        return (tuple(lines), inside[-1]) if lines else ((Repeat(len(known) - 1),), known[-1])
+        return (tuple(lines), inside[-1]) if lines else ((t.Repeat(len(known) - 1),), known[-1])
 
-    def _suppose(self, known: Sequence[Formula]) -> Line:
+    def _suppose(self, known: Sequence[Formula]) -> t.Line:
         """A formula is supposed, or the opposite of one that is known or of a part of it."""
         supposed = self.formula(self.random.randint(1, 3))
         if self.chance(0.5):
             supposed = Not(self.random.choice(list(subformulas(self.random.choice(known)))))
         block, says = self._block([*known, supposed])
-        return self.random.choice((Suppose(Implies(supposed, says), block), Absurd(supposed, block)))
+        return self.random.choice((t.Suppose(Implies(supposed, says), block), t.Absurd(supposed, block)))
 
-    def _arbitrary(self, known: Sequence[Formula]) -> Line:
+    def _arbitrary(self, known: Sequence[Formula]) -> t.Line:
         block, says = self._block(known)
         found = [App(part, ()) for part in sorted(symbols(says).functions)]
         constant = self.random.choice(found) if found and self.chance(0.8) else self._constant()
         share = 1.0 if self.chance(0.8) else 0.5
-        return Arbitrary(self._quantified(says, constant, share=share, universal=True), constant, block)
+        return t.Arbitrary(self._quantified(says, constant, share=share, universal=True), constant, block)
 
-    def _of_any_sort(self, single: ForAll, premises: Sequence[Formula]) -> list[Line]:
+    def _of_any_sort(self, single: ForAll, premises: Sequence[Formula]) -> list[t.Line]:
         """Lines that say of any sort what a premise says of one; the last comes first."""
         constant, variable = App("w0", ()), self.variable()
         body = map_terms(single.body, lambda term: substitute_term(term, {single.variable: variable}))
         all_are = ForAll(variable, body)
-        inside = Arbitrary(all_are, constant, (Instance(premises.index(single), constant),))
+        inside = t.Arbitrary(all_are, constant, (t.Instance(premises.index(single), constant),))
         (only,) = constants(single)
         other = Var("u", variable.sort)
         exists = Exists(other, self.abstracted(all_are, only, other, 1.0))
-        return [Generalise(exists, len(premises), only), inside]
+        return [t.Generalise(exists, len(premises), only), inside]
 
     # -- theorems -----------------------------------------------------------------------------------------------------
 
-    def _any_application(self, known: Sequence[Formula]) -> Line:
+    def _any_application(self, known: Sequence[Formula]) -> t.Line:
         used = self._theorem()
         premises = tuple([self._number(known) for _ in used.premises]) if known else ()
-        return Apply(used, self._substitution(used), premises)
+        return t.Apply(used, self._substitution(used), premises)
 
-    def _application(self, first: int) -> tuple[Line, list[Formula]]:
+    def _application(self, first: int) -> tuple[t.Line, list[Formula]]:
         """An instance of a theorem, and its premises, which get the numbers from ``first`` on."""
         used = self._theorem()
         substitution = self._substitution(used)
@@ -290,9 +271,9 @@ class Forger(HostileFormulas):
             premises = [make(pattern, substitution) for pattern in used.premises]
         except CatalogueError:
             premises = [self.formula(2) for _ in used.premises]
-        return Apply(used, substitution, tuple(range(first, first + len(premises)))), premises
+        return t.Apply(used, substitution, tuple(range(first, first + len(premises)))), premises
 
-    def _theorem(self) -> Theorem:
+    def _theorem(self) -> t.Theorem:
         """A theorem of a rule, or one about random patterns with the proof that the search finds."""
         source, words = self.random, self.vocabulary
         if self.chance(0.5):
@@ -304,7 +285,7 @@ class Forger(HostileFormulas):
                 return found
         return source.choice(self._theorems)
 
-    def _searched(self) -> Theorem | None:
+    def _searched(self) -> t.Theorem | None:
         """A random theorem, if the search finds that it is one."""
         source = self.random
         if self.chance(0.3):
@@ -318,7 +299,7 @@ class Forger(HostileFormulas):
             proof = search(premises, conclusion, budget=150).proof
         except SignatureError:
             return None
-        return None if proof is None else Theorem("forged", premises, conclusion, proof)
+        return None if proof is None else t.Theorem("forged", premises, conclusion, proof)
 
     def _vacuous(self) -> tuple[tuple[Formula, ...], Formula]:
         """Patterns that differ in the order of quantifiers, of which one binds nothing but has the name of a letter."""
@@ -343,7 +324,7 @@ class Forger(HostileFormulas):
                 return source.choice(QUANTIFIERS)(variable, formula)
         return Or(formula, part)
 
-    def _substitution(self, used: Theorem) -> dict[str, Lambda | Term]:
+    def _substitution(self, used: t.Theorem) -> dict[str, Lambda | Term]:
         """Something for each letter: mostly of the right kind, and sometimes open, of another kind, or not there."""
         source = self.random
         patterns = (*used.premises, used.conclusion)

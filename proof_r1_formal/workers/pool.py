@@ -3,6 +3,10 @@
 A task that takes too long fails, and its worker is replaced. If a worker dies, its task returns to the head of the
 queue, because the worker may have been killed from outside; after a few deaths the task fails. A dead worker is
 replaced, even an idle one, and so is a worker that has grown too large. Queue, threads and futures are Python's.
+
+It is ours because of these rules: after one death, ``ProcessPoolExecutor`` fails all tasks and takes no more, and
+``multiprocessing.Pool`` waits for the lost task forever. Pebble ends long tasks, but fails a task at the first death
+and knows local processes only, while the same rules hold here for actors of Ray.
 """
 
 from __future__ import annotations
