@@ -44,7 +44,8 @@ ELSEWHERE = {
 }
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
-    ("README.md", "make pretrained"): "as in training.md",
+    ("README.md", "make small"): "as in training.md",
+    ("training.md", "make small"): "takes minutes; tests/integrations/test_trl_run.py runs such files",
     ("training.md", "make pretrained"): "takes hours; tests/integrations/test_trl_run.py runs such files",
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",

@@ -2,7 +2,8 @@
 
 In: a seed and a number. Out: the problems of ``studies.pretrained.problems`` with proofs of several steps. Their names
 are drawn for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
-a small model can copy a name that it has not seen from its two characters.
+a small model can copy a name that it has not seen from its two characters. The proofs are the prover's, so that all
+arms of the study imitate one expert.
 
     python -m studies.teaching.problems FOLDER [example]
 """
@@ -17,12 +18,12 @@ from pathlib import Path
 from random import Random
 from string import ascii_uppercase
 
-from proof_r1_formal import Problem, Verifier, parse_formula, read_problems, write_problems
-from proof_r1_formal.generate import summary
+from proof_r1_formal import Problem, Verifier, read_problems, write_problems
+from proof_r1_formal.data.problem import Premise
+from proof_r1_formal.generate import Proved, Prover
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import rename
-from proof_r1_formal.text.show import show
 from studies.pretrained.problems import SEEN, Draw, key
 from studies.pretrained.problems import problems as with_words
 
@@ -90,28 +91,28 @@ def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
     """Write the files that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     seen: set[bytes] = set()
-    verifier = Verifier()
+    prover = Prover(Verifier())
     for name, file in files.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
             print(f"{path}: {file.draw.count * file.variants:,} problems", flush=True)  # noqa: T201
-            write_problems(path, _problems(name, file, seen, verifier))
+            write_problems(path, _problems(name, file, seen, prover))
         seen.update(map(key, read_problems(path).values()))
 
 
-def _problems(name: str, file: File, seen: set[bytes], verifier: Verifier) -> Iterator[Problem]:
+def _problems(name: str, file: File, seen: set[bytes], prover: Prover) -> Iterator[Problem]:
     source = Random(f"{file.draw.seed} names")
     draw = replace(file.draw, vocabulary=SEEN)
     for made in islice(with_words(name, draw, seen, 1), draw.count):
         for variant in range(file.variants):
-            yield renamed(replace(made, id=f"{made.id}.{variant}"), file.names, source, verifier)
+            yield renamed(replace(made, id=f"{made.id}.{variant}"), file.names, source, prover)
 
 
-def renamed(problem: Problem, names: Names, source: Random, verifier: Verifier) -> Problem:
-    """The problem with other names and another order of premises; its proof is checked.
+def renamed(problem: Problem, names: Names, source: Random, prover: Prover) -> Problem:
+    """The problem with other names and another order of premises, and the prover's proof.
 
     Raises:
-        AssertionError: the proof does not hold.
+        AssertionError: the prover finds no proof of the right option.
     """
     used = Signature.infer(problem.formulas())
     predicates = _drawn(sorted(used.predicates), names.predicates, source)
@@ -121,24 +122,13 @@ def renamed(problem: Problem, names: Names, source: Random, verifier: Verifier) 
         return rename(formula, predicates, constants)
 
     order = source.sample(problem.premises, len(problem.premises))
-    ids = {premise.id: f"h{number}" for number, premise in enumerate(order, 1)}
-    premises = tuple([replace(one, id=ids[one.id], formula=other(one.formula), source="", text="") for one in order])
+    premises = tuple([Premise(f"h{number}", other(one.formula)) for number, one in enumerate(order, 1)])
     options = tuple([replace(one, label=one.id, formula=other(one.formula)) for one in problem.options])
-    steps = tuple(
-        [
-            replace(
-                step,
-                conclusion=show(other(parse_formula(step.conclusion))),
-                dependencies=tuple([ids.get(one, one) for one in step.dependencies]),
-            )
-            for step in problem.proofs[0]
-        ]
-    )
-    made = replace(problem, premises=premises, options=options, proofs=(steps,), question="")
-    report = verifier.verify(made, summary(steps))
-    assert report.answer_correct, problem.id
-    assert report.rule_verified, problem.id
-    return made
+    made = replace(problem, premises=premises, options=options, proofs=(), question="")
+    found = prover.prove(made)
+    assert isinstance(found, Proved), problem.id
+    assert found.answer == problem.answer, problem.id
+    return replace(made, proofs=(found.steps,))
 
 
 def _drawn(old: list[str], names: tuple[str, ...], source: Random) -> dict[str, str]:

@@ -149,7 +149,7 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
     assert "run.lock: another run is writing this file; wait for it, or name another output" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["warm-up", "learn"])
+@pytest.mark.parametrize("name", ["warm-up", "learn", "warm-up-cpu", "learn-cpu"])
 def test_the_example_files_can_be_used(
     name: str, taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +160,7 @@ def test_the_example_files_can_be_used(
     here = ["--model_name_or_path", str(taught), "--output_dir", str(tmp_path)]
     here += [word for field in ("problems", "evaluation") for word in (f"--{field}", "examples/problems.jsonl")]
     lines = list(describe(read_run(ROOT / "examples" / "trl" / f"{name}.yaml", [*here, "--max_prompt_tokens", "2000"])))
-    assert lines[0].startswith("6 demonstrations; " if name == "warm-up" else "6 problems; ")
+    assert lines[0].startswith("6 demonstrations; " if name.startswith("warm-up") else "6 problems; ")
 
 
 def test_a_machine_without_an_accelerator_trains_on_its_cpu(
