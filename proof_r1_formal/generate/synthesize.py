@@ -5,6 +5,10 @@ countermodel for each claim, or :class:`GaveUp`. The label of the problem is not
 completion: each action has signal 1. The budget is counted in the search's own steps, so the result depends neither on
 the machine nor on its load.
 
+A catalogue that lets steps stand under hypotheses (``COMPLETE``) has rules that the search does not try. Where the search
+gives up, the engine's proof is translated (``generate.translation``). Such a proof is rule-verified; where the claim is a
+logical truth, its steps are such truths, too, so ProofCheck finds no progress in them.
+
 More rules mean more steps to try. Where a catalogue that contains the rules of ``TRAIN`` leads to no proof within the
 budget, the search tries those rules alone, with a budget of their own. So more rules lose no proof.
 """
@@ -21,6 +25,7 @@ from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem, ReferenceSt
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Inference, Refusal, Search
+from proof_r1_formal.generate.translation import Translator, searched_rules
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import Formula
@@ -92,7 +97,8 @@ class Prover:
         self._verifier = Verifier() if verifier is None else verifier
         self._budget = budget
         self._stepwise = stepwise
-        rules = self._verifier.rules
+        rules = searched_rules(self._verifier.rules)
+        self._translator = Translator(self._verifier) if self._verifier.rules.hypotheses else None
         fewer = [TRAIN] if len(TRAIN.rules) < len(rules.rules) and all(r in rules.rules for r in TRAIN.rules) else []
         self._tried = [{kind: Schemata(of, stepwise=kind) for kind in (True, False)} for of in (rules, *fewer)]
 
@@ -112,7 +118,21 @@ class Prover:
             results.append(self._attempt(problem, claims, schemata))
             if not (isinstance(results[-1], GaveUp) and results[-1].reason in (Reason.BUDGET, Reason.NO_PROOF)):
                 return results[-1]
-        return results[0]
+        return self._translated(problem, claims) or results[0]
+
+    def _translated(self, problem: Problem, claims: tuple[Option, ...]) -> Proved | None:
+        """The engine's proof of a claim as steps of a catalogue that lets them stand under hypotheses."""
+        for claim in claims if self._translator is not None else ():
+            answer = self._follows(problem, claim)
+            if self._translator is not None and isinstance(answer, Entailed) and answer.proof is not None:
+                found = self._translator.inferences(answer.proof, _premises(problem), claim.formula)
+                if found is not None:
+                    inferences, goal = found
+                    steps = _written(problem, claim, goal, inferences)
+                    report = self._verifier.verify(problem, summary(steps))
+                    if report.rule_verified:
+                        return Proved(claim.id, steps, report)
+        return None
 
     def _attempt(self, problem: Problem, claims: tuple[Option, ...], schemata: _ByKind) -> Result:
         """The result with one set of rules."""

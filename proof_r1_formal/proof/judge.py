@@ -142,7 +142,9 @@ class Judge:
         known = self.rules.find(rule)
         assert known is not None
         oracle = self.oracle.with_budget(CHECK_STEPS, "rule check")
-        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
+        result = check_rule(
+            known, dependencies, conclusion, oracle, terminal=terminal, hypotheses=self.rules.hypotheses
+        )
         return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
 
 
