@@ -98,6 +98,9 @@ def derivation(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -
         return None
     if end.clash is not None or end.node is None or end.suppositions:
         return None
+    if regroup(reader.nodes[end.node].formula) is not regroup(conclusion):  # the same in other words
+        reader.nodes.append(Node(conclusion, (end.node,)))
+        return Derivation(reader.nodes, len(reader.nodes) - 1)
     return Derivation(reader.nodes, end.node)
 
 

@@ -2,7 +2,7 @@
 
 In: a derivation (``generate.from_evidence``) and the judge of a verifier, whose catalogue lets steps stand under
 hypotheses. Out: inferences, each an instance of its rule. A node that its consumers can do without is left out: they
-then follow from what it follows from, by one rule each. Work is counted in questions to RuleCheck.
+then follow from what it follows from, by one rule each. Work is counted in steps of RuleCheck.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError
-from proof_r1_formal.engine.oracle import Oracle
+from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.generate.from_evidence import Derivation, derivation
 from proof_r1_formal.generate.search import Inference
+from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
@@ -25,10 +26,12 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
-CHECKS: Final = 20_000
-"""How many questions to RuleCheck a translation may ask."""
-CHECK_STEPS: Final = 20_000
+BUDGET: Final = 12_000_000
+"""How many steps the questions to RuleCheck of a translation may cost together, ``QUESTION`` for each of them besides."""
+CHECK_STEPS: Final = 3_000
 """Budget of one of them, a small part of what the check of an action may cost."""
+THOROUGH: Final = 100_000
+"""The same where no rule was found for a step that nothing can do without."""
 MAX_CONSUMERS: Final = 3
 """A node that more steps use is not left out."""
 _PASSES: Final = 3
@@ -100,7 +103,7 @@ class _Shortening:
         self._rules = rules
         self._premises = premises
         self._end = derivation.end
-        self._budget = Budget(CHECKS)
+        self._budget = Budget(BUDGET)
         self._known: dict[tuple[frozenset[Formula], Formula], str | None] = {}
         self._formulas = [node.formula for node in derivation.nodes]
         self._steps: dict[int, _Step] = {}
@@ -127,12 +130,31 @@ class _Shortening:
                 self._leave_out(self._empty())
                 self._leave_out(list(self._steps))
                 if len(self._steps) == before:
-                    return
+                    break
+            for _, step in self.missing():
+                given = tuple([self._formulas[number] for number in step.dependencies])
+                step.rule = next(self._matching(given, step.formula, None, THOROUGH), None)
         except BudgetSpentError:
             return
 
+    def _end_sooner(self) -> None:
+        """Bind the claim in other words, if the step that says it as it is written is by no rule, or is not progress."""
+        step = self._steps.get(self._end)
+        while step is not None and len(step.dependencies) == 1 and step.dependencies[0] in self._steps:
+            (before,) = step.dependencies
+            if step.rule is not None and not self._restates(step.formula, self._formulas[before]):
+                return
+            del self._steps[self._end]
+            self._end = before
+            step = self._steps[before]
+
+    def _restates(self, formula: Formula, other: Formula) -> bool:
+        valid = isinstance(self._oracle.valid(formula), Entailed)
+        return not valid and isinstance(self._oracle.equivalent(formula, other), Entailed)
+
     def inferences(self) -> tuple[list[tuple[int, Inference]], int] | None:
-        """The result, see :meth:`Translator.steps`."""
+        """The result, see :meth:`Translator.inferences`."""
+        self._end_sooner()
         if any(step.rule is None for step in self._steps.values()):
             return None
         return [(n, Inference(s.rule or "", s.dependencies, s.formula)) for n, s in sorted(self._steps.items())], self._end
@@ -211,16 +233,18 @@ class _Shortening:
         given = tuple([self._formulas[number] for number in dependencies])
         key = frozenset(given), formula
         if key not in self._known:
-            self._known[key] = next(self._matching(given, formula, first), None)
+            self._known[key] = next(self._matching(given, formula, first, CHECK_STEPS), None)
         return self._known[key]
 
-    def _matching(self, given: tuple[Formula, ...], formula: Formula, first: str | None) -> Iterator[str]:
+    def _matching(
+        self, given: tuple[Formula, ...], formula: Formula, first: str | None, most: int
+    ) -> Iterator[str]:
         for rule in dict.fromkeys((*((first,) if first is not None else ()), *self._rules)):
-            self._budget.spend()
             known = self._judge.rules.find(rule)
             assert known is not None
-            oracle = self._oracle.with_budget(CHECK_STEPS, "rule check")
+            oracle = self._oracle.with_budget(most, "rule check")
             found = check_rule(known, given, formula, oracle, hypotheses=True)
+            self._budget.spend(QUESTION + oracle.charged)
             if isinstance(found, Match) and not found.unstated:
                 yield rule
 

@@ -30,7 +30,7 @@ from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
 from proof_r1_formal.kernel.syntax import ENTITY, App, Atom, Binder, Eq, Exists, Formula, Not, Term
 from proof_r1_formal.kernel.transform import instantiate
-from proof_r1_formal.rules.forms import covers, is_stated, normal_form
+from proof_r1_formal.rules.forms import covers, is_stated, normal_form, plain_form
 from proof_r1_formal.rules.hypotheses import Reading, readings
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.replacement import replaced
@@ -129,14 +129,16 @@ def check_rule(
     if not hypotheses or terminal:
         return _checked(rule, step, oracle, terminal=terminal)
     best = result = _checked(rule, step, oracle, terminal=False)
-    for reading in readings(dependencies, conclusion):
-        if (isinstance(best, Match) and not best.unstated) or step.left <= 0:
+    left = step.left
+    for whole, reading in product((False, True), readings(dependencies, conclusion)):
+        if (isinstance(best, Match) and not best.unstated) or left <= 0:
             break
-        step = _Step(dependencies, reading.conclusion, oracle, step.left, reading, inhabited=True)
+        step = _Step(dependencies, reading.conclusion, oracle, left, reading, whole=whole, inhabited=True)
         result = _checked(rule, step, oracle, terminal=False)
         if isinstance(result, Match):
             result = structs.replace(result, constants=reading.constants, hypotheses=reading.hypotheses)
         best = _better(best, result)
+        left = step.left
     return best
 
 
@@ -184,6 +186,7 @@ class _Step:
         budget: int,
         reading: Reading | None = None,
         *,
+        whole: bool = True,
         inhabited: bool,
     ) -> None:
         self._inhabited = inhabited
@@ -195,12 +198,12 @@ class _Step:
         self._conclusion = conclusion
         self._oracle = oracle
         self._terms: Mapping[str, tuple[Term, ...]] | None = None
-        self._spines = [Spine(formula, denials=inhabited) for formula in self._dependencies]
+        self._spines = [Spine((formula,), denials=inhabited) for formula in self._dependencies]
         self._said: tuple[tuple[Formula, ...], ...] = ()  # what each dependency says under the hypotheses
         if reading is not None:
             self._said = (*reading.dependencies, *[(formula,) for formula in reading.hypotheses])
             self._spines = [
-                Spine(formula, said, denials=True)
+                Spine((*said, formula) if whole else said, denials=True)
                 for formula, said in zip(self._dependencies, self._said, strict=True)
             ]
 
@@ -216,7 +219,15 @@ class _Step:
         self.open_question = self.open_question or question
 
     def _equivalent(self, first: Formula, second: Formula) -> bool:
-        return self._yes(self._oracle.equivalent(first, second))
+        """Whether the formulas are equivalent; logical truths, which all are, must say the same plainly.
+
+        In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
+        """
+        if not self._yes(self._oracle.equivalent(first, second)):
+            return False
+        if not self._inhabited or plain_form(first) is plain_form(second):
+            return True
+        return isinstance(self._oracle.constant(first), Refuted)
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""

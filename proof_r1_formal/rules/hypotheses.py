@@ -45,7 +45,11 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 
 def readings(dependencies: Sequence[Formula], conclusion: Formula) -> Iterator[Reading]:
-    """The readings of a step, those with fewer hypotheses and elements first."""
+    """The readings of a step, those with fewer hypotheses and elements first; whole blocks of ∀ go before parts."""
+    return iter(sorted(_levels(dependencies, conclusion), key=lambda reading: isinstance(reading.conclusion, ForAll)))
+
+
+def _levels(dependencies: Sequence[Formula], conclusion: Formula) -> Iterator[Reading]:
     taken = {name for formula in (*dependencies, conclusion) for name, _ in symbols(formula).uses}
     constants: list[App] = []
     sorts: list[str] = []

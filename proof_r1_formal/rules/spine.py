@@ -28,11 +28,10 @@ class Element(msgspec.Struct, frozen=True, gc=False):
 
 
 class Spine:
-    """The spine of a formula, found on demand and remembered.
+    """The spine of a dependency, found on demand and remembered.
 
     Args:
-        formula: whose spine it is.
-        said: what it says under the hypotheses of a step; in its spine, too.
+        formulas: whose spine it is: a dependency, or what it says under the hypotheses of a step.
         denials: whether ¬(A ∧ B) counts as A → ¬B and as B → ¬A; where steps may stand under hypotheses, it does.
 
     Attributes:
@@ -41,8 +40,8 @@ class Spine:
         open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
-    def __init__(self, formula: Formula, said: Iterable[Formula] = (), *, denials: bool = False) -> None:
-        self.elements = [Element(each) for each in dict.fromkeys((*said, formula))]
+    def __init__(self, formulas: Iterable[Formula], *, denials: bool = False) -> None:
+        self.elements = [Element(formula) for formula in dict.fromkeys(formulas)]
         self.complete = all(isinstance(element.formula, Atom) for element in self.elements)
         self.open_question = ""
         self._denials = denials

@@ -186,6 +186,8 @@ lemma case_analysis_both:
 lemma case_analysis_resolution: "A \<or> B \<Longrightarrow> A \<longrightarrow> C \<Longrightarrow> C \<or> B" by blast
 lemma case_analysis_excluded_middle:
   "A \<longrightarrow> C \<Longrightarrow> \<not> A \<longrightarrow> C \<Longrightarrow> C" by blast
+lemma reductio_ad_absurdum_of_negation: "\<not> A \<longrightarrow> A \<Longrightarrow> A" by blast
+lemma reductio_ad_absurdum_of_itself: "A \<longrightarrow> \<not> A \<Longrightarrow> \<not> A" by blast
 lemma reductio_ad_absurdum:
   "A \<longrightarrow> B \<Longrightarrow> A \<longrightarrow> \<not> B \<Longrightarrow> \<not> A" by blast
 lemma reiteration: "A \<Longrightarrow> A" by assumption
@@ -235,9 +237,9 @@ ML \<open>
     existential_implication_elimination_two disjunction_introduction disjunction_introduction_implies
     disjunction_introduction_implies_not disjunction_introduction_not_and equivalence_introduction
     equivalence_introduction_not equivalence_introduction_not_xor equivalence_introduction_not_xor_not case_analysis
-    case_analysis_one case_analysis_both case_analysis_resolution case_analysis_excluded_middle reductio_ad_absurdum
-    reiteration existential_elimination existential_elimination_part existential_elimination_not_forall
-    equality_substitution equality_substitution_distinct};
+    case_analysis_one case_analysis_both case_analysis_resolution case_analysis_excluded_middle
+    reductio_ad_absurdum_of_negation reductio_ad_absurdum_of_itself reductio_ad_absurdum reiteration
+    existential_elimination existential_elimination_part existential_elimination_not_forall equality_substitution equality_substitution_distinct};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 

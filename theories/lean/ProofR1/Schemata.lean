@@ -159,6 +159,8 @@ theorem case_analysis_both (h : Or A B) (f : A → C) (g : B → D) : Or C D :=
   h.elim (fun a => .inl (f a)) fun b => .inr (g b)
 theorem case_analysis_resolution (h : Or A B) (f : A → C) : Or C B := h.elim (fun a => .inl (f a)) .inr
 theorem case_analysis_excluded_middle (h : A → C) (g : Not A → C) : C := (Classical.em A).elim h g
+theorem reductio_ad_absurdum_of_negation (h : Not A → A) : A := (Classical.em A).elim (fun a => a) h
+theorem reductio_ad_absurdum_of_itself (h : A → Not A) : Not A := fun a => h a a
 theorem reductio_ad_absurdum (h : A → B) (g : A → Not B) : Not A := fun a => g a (h a)
 theorem reiteration (a : A) : A := a
 end Propositional
