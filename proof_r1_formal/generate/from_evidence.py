@@ -49,12 +49,10 @@ class Node:
     Attributes:
         formula: closed.
         dependencies: numbers of earlier nodes.
-        longer: other ways to write the formula, with more suppositions, that say the same.
     """
 
     formula: Formula
     dependencies: tuple[int, ...]
-    longer: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +96,8 @@ def derivation(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -
         return None
     if end.clash is not None or end.node is None or end.suppositions:
         return None
-    if regroup(reader.nodes[end.node].formula) is not regroup(conclusion):  # the same in other words
+    last = reader.nodes[end.node]
+    if regroup(last.formula) is not regroup(conclusion):  # the same in other words
         reader.nodes.append(Node(conclusion, (end.node,)))
         return Derivation(reader.nodes, len(reader.nodes) - 1)
     return Derivation(reader.nodes, end.node)
@@ -140,7 +139,7 @@ class _Reader:
 
     def _refuted(self, clash: tuple[_Entry, _Entry], first: int, says: Signed) -> _Entry:
         """What says that the suppositions from a number on lead to a contradiction; one that does not need them."""
-        one, other = clash
+        one, other = self._at_one_part(*clash)
         while inner := [s for s in one.suppositions | other.suppositions if s >= first]:
             last = max(inner)
             group = self._groups[last]
@@ -152,6 +151,29 @@ class _Reader:
                 return entry
             one, other = existential, entry
         return _Entry(FALSUM, None, one.suppositions | other.suppositions, (one, other))
+
+    def _at_one_part(self, one: _Entry, other: _Entry) -> tuple[_Entry, _Entry]:
+        """The same clash, where suppositions together contradict a node, at one of them."""
+        if one.node is None:
+            one, other = other, one
+        while one.node is not None and other.node is None and len(other.suppositions) > 1:
+            match one.says.formula, one.says.sign:
+                case (Or(left, right), True) | (Implies(left, right), True) | (And(left, right), False):
+                    pass
+                case _:
+                    break
+            first, last = signed(left), signed(right)
+            if isinstance(one.says.formula, Or):
+                first = first.opposite()
+            if isinstance(one.says.formula, And):
+                last = last.opposite()
+            given = self._supposing(first, other.suppositions)
+            rest = self._supposing(last.opposite(), other.suppositions)
+            if given is None or rest is None:
+                break
+            one = self._node(last, one.suppositions | given, (one,))
+            other = _Entry(last.opposite(), None, rest)
+        return one, other
 
     def _opposite(
         self, group: range, outside: frozenset[int], says: Signed, one: _Entry, other: _Entry
@@ -177,17 +199,22 @@ class _Reader:
     ) -> _Entry:
         """An entry whose node says the statement under the suppositions."""
         statement = formula_of(says) if written is None else written
-        opposite = normal_form(negate(statement))
-        ordered = [s for s in sorted(suppositions) if normal_form(self._suppositions[s]) is not opposite]
-        formula = self._closed(statement, ordered)
         dependencies = tuple(dict.fromkeys([entry.node for entry in given if entry.node is not None]))
+        number = self._numbered(self._closed(statement, sorted(suppositions)), dependencies)
+        opposite = normal_form(negate(statement))
+        others = [s for s in sorted(suppositions) if normal_form(self._suppositions[s]) is not opposite]
+        if len(others) < len(suppositions):  # ¬C → C says C
+            number = self._numbered(self._closed(statement, others), (number,))
+        return _Entry(says, number, suppositions)
+
+    def _numbered(self, formula: Formula, dependencies: tuple[int, ...]) -> int:
+        """The number of the node that says a formula, which is new if there is none."""
         key = regroup(formula)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.nodes)
-            longer = (self._closed(statement, sorted(suppositions)),) if len(ordered) < len(suppositions) else ()
-            self.nodes.append(Node(formula, dependencies, longer))
-        return _Entry(says, number, suppositions)
+            self.nodes.append(Node(formula, dependencies))
+        return number
 
     def _closed(self, statement: Formula, suppositions: Sequence[int]) -> Formula:
         supposed = [self._suppositions[number] for number in suppositions]

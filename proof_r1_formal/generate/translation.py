@@ -25,6 +25,7 @@ from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.text.equivalence import regroup
 
 BUDGET: Final = 12_000_000
 """How many steps the questions to RuleCheck of a translation may cost together, ``QUESTION`` for each of them besides."""
@@ -116,11 +117,6 @@ class _Shortening:
                 node = derivation.nodes[number]
                 self._steps[number] = _Step(node.formula, node.dependencies, None)
                 self._steps[number].rule = self._rule(node.formula, node.dependencies)
-                for longer in node.longer if self._steps[number].rule is None else ():
-                    rule = self._rule(longer, node.dependencies)
-                    if rule is not None:
-                        self._formulas[number] = longer
-                        self._steps[number] = _Step(longer, node.dependencies, rule)
 
     def run(self) -> None:
         """Leave out what can be, within the budget."""
@@ -149,6 +145,8 @@ class _Shortening:
             step = self._steps[before]
 
     def _restates(self, formula: Formula, other: Formula) -> bool:
+        if regroup(formula) is regroup(other):
+            return True
         valid = isinstance(self._oracle.valid(formula), Entailed)
         return not valid and isinstance(self._oracle.equivalent(formula, other), Entailed)
 
