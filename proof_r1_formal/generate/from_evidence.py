@@ -181,7 +181,7 @@ class _Reader:
         """The opposite of a group of suppositions, written as an implication from all of them but one."""
         bare = [s for entry in (one, other) if entry.node is None for s in entry.suppositions if s in group]
         denied = bare[0] if bare else max(s for s in group if s in one.suppositions or s in other.suppositions)
-        suppositions = outside | frozenset(group) - {denied}
+        suppositions = outside | frozenset(group) - (frozenset() if bare else {denied})  # ¬C → C says C, see _node
         statement = negate(self._suppositions[denied])
         entry = self._node(signed(statement), suppositions, (one, other))
         return _Entry(says, entry.node, outside)

@@ -44,11 +44,15 @@ BUDGET = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The premises entail an option, by its id: the steps of a proof, the terminal one included, and their verdicts."""
+    """The premises entail an option, by its id: the steps of a proof, the terminal one included, and their verdicts.
+
+    ``translated``: whether they are the engine's proof in other words, and not found by the search.
+    """
 
     answer: str
     steps: tuple[ReferenceStep, ...]
     report: TraceReport
+    translated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ class Prover:
                     steps = _written(problem, claim, goal, inferences)
                     report = self._verifier.verify(problem, summary(steps))
                     if report.rule_verified:
-                        return Proved(claim.id, steps, report)
+                        return Proved(claim.id, steps, report, translated=True)
         return None
 
     def _attempt(self, problem: Problem, claims: tuple[Option, ...], schemata: _ByKind) -> Result:
