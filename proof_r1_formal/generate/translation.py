@@ -27,8 +27,11 @@ from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.text.equivalence import regroup
 
-BUDGET: Final = 12_000_000
-"""How many steps the questions to RuleCheck of a translation may cost together, ``QUESTION`` for each of them besides."""
+BUDGET: Final = 8_000_000
+"""How many steps the questions to RuleCheck of a translation may cost together, ``QUESTION`` for each of them besides;
+those of ProofCheck may cost a quarter of that."""
+MAX_NODES: Final = 600
+"""Derivations of more nodes are not translated: nobody would read the proof."""
 CHECK_STEPS: Final = 3_000
 """Budget of one of them, a small part of what the check of an action may cost."""
 THOROUGH: Final = 100_000
@@ -85,7 +88,7 @@ class Translator:
             premises, conclusion: closed formulas; the premises have the first numbers.
         """
         found = derivation(proof, premises, conclusion)
-        if found is None:
+        if found is None or len(found.nodes) > MAX_NODES:
             return None
         try:
             shortening = _Shortening(self._judge, self._rules, found, len(premises))
@@ -100,7 +103,7 @@ class _Shortening:
 
     def __init__(self, judge: Judge, rules: list[str], derivation: Derivation, premises: int) -> None:
         self._judge = judge
-        self._oracle: Oracle = judge.oracle
+        self._oracle: Oracle = judge.oracle.with_budget(BUDGET // 4, "translation")
         self._rules = rules
         self._premises = premises
         self._end = derivation.end
@@ -240,7 +243,7 @@ class _Shortening:
         for rule in dict.fromkeys((*((first,) if first is not None else ()), *self._rules)):
             known = self._judge.rules.find(rule)
             assert known is not None
-            oracle = self._oracle.with_budget(most, "rule check")
+            oracle = self._judge.oracle.with_budget(most, "rule check")
             found = check_rule(known, given, formula, oracle, hypotheses=True)
             self._budget.spend(QUESTION + oracle.charged)
             if isinstance(found, Match) and not found.unstated:
