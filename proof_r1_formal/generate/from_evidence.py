@@ -256,7 +256,8 @@ class _Reader:
                     return self._from(says.opposite(), (known[premise],), written)
                 return self._from(says, (known[premise],))
             case Arbitrary(formula, _, block):
-                entry = self.discharged(self.block(block, known), len(self._suppositions))
+                first = len(self._suppositions)
+                entry = self.discharged(self.block(block, known), first)
                 if entry.clash is not None:
                     return entry
                 says = signed(formula)
