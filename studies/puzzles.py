@@ -55,7 +55,9 @@ def zebra(houses: int, seed: int) -> Problem:
             clues.append((cases, lambda s, a=one, b=other: at(b, s) == at(a, s) + 1))
     for value in place:
         number = place[value]
-        clues.append((f"¬{value}(h{(number + 1) % houses + 1})", lambda s, a=value, n=number: at(a, s) != (n + 1) % houses))
+        clues.append(
+            (f"¬{value}(h{(number + 1) % houses + 1})", lambda s, a=value, n=number: at(a, s) != (n + 1) % houses)
+        )
     draw.shuffle(clues)
     chosen: list[str] = []
     left = streets

@@ -1,8 +1,9 @@
 """Whole proofs by the complete catalogue: ``python -m studies.whole_proofs`` writes the record and the table.
 
-In: problems whose premises entail an answer: textbook problems, puzzles, Pelletier's problems, and with ``--data FOLDER``
-those of FOLIO. Out: ``docs/experiments/whole-proofs.json``, which says of each problem how it was proved and in how many
-steps, and the table of ``docs/whole-proofs.md`` made from it. Without ``--data``, what the record says of FOLIO stays.
+In: problems whose premises entail an answer: textbook problems, puzzles, Pelletier's problems, and with ``--data
+FOLDER`` those of FOLIO. Out: ``docs/experiments/whole-proofs.json``, which says of each problem how it was proved and
+in how many steps, and the table of ``docs/whole-proofs.md`` made from it. Without ``--data``, what the record says of
+FOLIO stays.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ HEAD: Final = (
 )
 
 Row: TypeAlias = list[object]
-"""How a problem was proved (``search``, ``translation``), its steps, and how many of them have signal 1; or ``open``."""
+"""How a problem was proved (``search``, ``translation``), its steps, and those with signal 1; or ``open``."""
 
 
 def own_sets() -> dict[str, list[Problem]]:

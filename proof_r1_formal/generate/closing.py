@@ -58,4 +58,3 @@ def readable(formula: Formula, taken: frozenset[str], around: frozenset[str] = f
         body = substitute(formula.body, {formula.variable: variable})
         return type(formula)(variable, readable(body, taken, around | {name}))
     return formula
-

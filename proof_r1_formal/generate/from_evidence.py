@@ -1,9 +1,9 @@
 """The engine's proofs as inferences: a checked proof term, line by line, as linear steps of closed formulas.
 
-In: a proof term, its premises and conclusion. Out: the :class:`Node` objects of a derivation, each a closed formula with
-the nodes that it follows from. No node has an open supposition: what a line says under suppositions, of constants that
-the proof brought in, is said by ``∀x (H → C)`` (``generate.closing``). So a witness needs no name: its property is a
-supposition, until existential elimination discharges it. Which rule a node is an instance of is not decided here.
+In: a proof term, its premises and conclusion. Out: the :class:`Node` objects of a derivation, each a closed formula
+with the nodes that it follows from. No node has an open supposition: what a line says under suppositions, of constants
+that the proof brought in, is said by ``∀x (H → C)`` (``generate.closing``). So a witness needs no name: its property is
+a supposition, until existential elimination discharges it. Which rule a node is an instance of is not decided here.
 """
 
 from __future__ import annotations
@@ -175,9 +175,7 @@ class _Reader:
             other = _Entry(last.opposite(), None, rest)
         return one, other
 
-    def _opposite(
-        self, group: range, outside: frozenset[int], says: Signed, one: _Entry, other: _Entry
-    ) -> _Entry:
+    def _opposite(self, group: range, outside: frozenset[int], says: Signed, one: _Entry, other: _Entry) -> _Entry:
         """The opposite of a group of suppositions, written as an implication from all of them but one."""
         bare = [s for entry in (one, other) if entry.node is None for s in entry.suppositions if s in group]
         denied = bare[0] if bare else max(s for s in group if s in one.suppositions or s in other.suppositions)

@@ -2,12 +2,12 @@
 
 In: a problem and a verifier, whose rule catalogue and oracle count. Out: :class:`Proved`, :class:`Uncertain` with a
 countermodel for each claim, or :class:`GaveUp`. The label of the problem is not used. Every proof was verified as a
-completion: each action has signal 1. The budget is counted in the search's own steps, so the result depends neither on
-the machine nor on its load.
+completion: each action of one that the search found has signal 1. The budget is counted in the search's own steps, so
+the result depends neither on the machine nor on its load.
 
-A catalogue that lets steps stand under hypotheses (``COMPLETE``) has rules that the search does not try. Where the search
-gives up, the engine's proof is translated (``generate.translation``). Such a proof is rule-verified; where the claim is a
-logical truth, its steps are such truths, too, so ProofCheck finds no progress in them.
+A catalogue that lets steps stand under hypotheses (``COMPLETE``) has rules that the search does not try. Where the
+search gives up, the engine's proof is translated (``generate.translation``). Such a proof is rule-verified, but it may
+have steps that ProofCheck does not count as progress: if the claim is a logical truth, all of them.
 
 More rules mean more steps to try. Where a catalogue that contains the rules of ``TRAIN`` leads to no proof within the
 budget, the search tries those rules alone, with a budget of their own. So more rules lose no proof.

@@ -22,8 +22,8 @@ from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
+from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.text.equivalence import regroup
 
@@ -137,7 +137,7 @@ class _Shortening:
             return
 
     def _end_sooner(self) -> None:
-        """Bind the claim in other words, if the step that says it as it is written is by no rule, or is not progress."""
+        """Bind the claim in other words, if the step that says it as written is by no rule, or not progress."""
         step = self._steps.get(self._end)
         while step is not None and len(step.dependencies) == 1 and step.dependencies[0] in self._steps:
             (before,) = step.dependencies
@@ -158,7 +158,9 @@ class _Shortening:
         self._end_sooner()
         if any(step.rule is None for step in self._steps.values()):
             return None
-        return [(n, Inference(s.rule or "", s.dependencies, s.formula)) for n, s in sorted(self._steps.items())], self._end
+        return [
+            (n, Inference(s.rule or "", s.dependencies, s.formula)) for n, s in sorted(self._steps.items())
+        ], self._end
 
     def missing(self) -> list[tuple[int, _Step]]:
         """The steps without a rule."""
@@ -237,9 +239,7 @@ class _Shortening:
             self._known[key] = next(self._matching(given, formula, first, CHECK_STEPS), None)
         return self._known[key]
 
-    def _matching(
-        self, given: tuple[Formula, ...], formula: Formula, first: str | None, most: int
-    ) -> Iterator[str]:
+    def _matching(self, given: tuple[Formula, ...], formula: Formula, first: str | None, most: int) -> Iterator[str]:
         for rule in dict.fromkeys((*((first,) if first is not None else ()), *self._rules)):
             known = self._judge.rules.find(rule)
             assert known is not None

@@ -61,9 +61,7 @@ def read_catalogue(path: Path) -> Catalogue:
             rules, aliases = (*extended.rules, *rules), {**extended.aliases, **aliases}
         manifest = None if path.parent == _FOLDER else path.with_suffix(MANIFEST)
         hypotheses = file.hypotheses or (extended is not None and extended.hypotheses)
-        return Catalogue(
-            path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses
-        )
+        return Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
     except (OSError, ValueError, CatalogueError) as error:
         raise CatalogueError(f"{path}: {error}") from error
 

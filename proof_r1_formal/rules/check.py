@@ -41,7 +41,9 @@ CHECK_BUDGET: Final = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for
 each entailment question."""
 
-_SYNTACTIC, _HEADED, _STATED, _OWN, _AS_WRITTEN, _REPLACED, _CHAIN, _TERMINAL = Condition  # looking one up in its class is slow
+_SYNTACTIC, _HEADED, _STATED, _OWN, _AS_WRITTEN, _REPLACED, _CHAIN, _TERMINAL = (
+    Condition  # looking one up in its class is slow
+)
 
 
 _ELEMENT: Final = App("␣element", ())

@@ -51,9 +51,7 @@ def _formula(before: Formula, after: Formula, t: Term, u: Term, hole: Var) -> Fo
     return None
 
 
-def _terms(
-    before: tuple[Term, ...], after: tuple[Term, ...], t: Term, u: Term, hole: Var
-) -> tuple[Term, ...] | None:
+def _terms(before: tuple[Term, ...], after: tuple[Term, ...], t: Term, u: Term, hole: Var) -> tuple[Term, ...] | None:
     found = [_term(one, other, t, u, hole) for one, other in zip(before, after, strict=True)]
     terms = tuple([term for term in found if term is not None])
     return terms if len(terms) == len(found) else None
@@ -64,8 +62,8 @@ def _term(before: Term, after: Term, t: Term, u: Term, hole: Var) -> Term | None
         return before
     if before is t and after is u:
         return hole
-    if isinstance(before, App) and isinstance(after, App) and before.function == after.function:
-        if len(before.arguments) == len(after.arguments):
-            arguments = _terms(before.arguments, after.arguments, t, u, hole)
+    match before, after:
+        case App(name, one), App(other, two) if name == other and len(one) == len(two):
+            arguments = _terms(one, two, t, u, hole)
             return None if arguments is None else before.on(arguments)
     return None

@@ -1,4 +1,4 @@
-"""The engine's proofs as linear steps: every line a closed formula that its dependencies entail, every step by a rule."""
+"""The engine's proofs as linear steps: each a closed formula that its dependencies entail, by a rule."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.kernel.answer import Entailed
