@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
     from proof_r1_formal.proof.session import SessionState
     from proof_r1_formal.proof.verify import Verifier, VerifierSession
-    from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
+    from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN, catalogue
     from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
     from proof_r1_formal.text.parse import parse_formula
     from proof_r1_formal.text.show import show
 
 __all__ = [
+    "COMPLETE",
     "FIELDS",
     "FOLIO",
     "GOAL_BINDING",
@@ -104,7 +105,7 @@ _MODULES = {
     "proof.report": "Code Finding StepReport TraceReport",
     "proof.session": "SessionState",
     "proof.verify": "Verifier VerifierSession",
-    "rules.catalogue": "FOLIO TRAIN catalogue",
+    "rules.catalogue": "COMPLETE FOLIO TRAIN catalogue",
     "rules.schema": "GOAL_BINDING Catalogue",
     "engine": "get_solver",
     "engine.solver": "Limits",

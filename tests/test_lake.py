@@ -17,7 +17,7 @@ import pytest
 from proof_r1_formal.assistants import lean as lean_module
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_checker, check_schemata
-from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
 from proof_r1_formal.version import __version__
 
@@ -142,5 +142,5 @@ def test_the_theory_compiles_with_the_names_of_leans_own_init(
     monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
     kernel = LeanKernel(lean._command, mini=True, cache=tmp_path / "cache")
     assert kernel._theory != lean._theory
-    judgements = check_schemata(kernel, FOLIO) | check_checker(kernel)
+    judgements = check_schemata(kernel, COMPLETE) | check_checker(kernel)
     assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}

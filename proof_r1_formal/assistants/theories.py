@@ -105,12 +105,12 @@ def manifest_of(
 
     The version is that of the kernel. Isabelle's judgements in an older manifest are kept for unchanged statements.
     """
-    accepted = {} if known is None else {entry.statement: entry.isabelle for entry in known.schemata.values()}
+    old = () if known is None else known.schemata.values()
+    accepted = {(entry.statement, entry.isabelle) for entry in old}  # two schemata may state the same
 
     def entry(schema: Schema) -> Entry:
         statement = statement_hash(schema.premises, schema.conclusion)
-        kept = accepted.get(statement)
-        return Entry(statement, schema.lean, kept if kept == schema.isabelle else None)
+        return Entry(statement, schema.lean, schema.isabelle if (statement, schema.isabelle) in accepted else None)
 
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata if judgements[schema.name].accepted]
     own = [each for each in schemata if not in_theory(each.name, each.premises, each.conclusion)]

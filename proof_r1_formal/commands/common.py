@@ -72,7 +72,7 @@ RulesOption = Annotated[
     str,
     typer.Option(
         "--rules",
-        help="Rule catalogue: train, folio, or a TOML file of your own.",
+        help="Rule catalogue: train, folio, complete, or a TOML file of your own.",
         callback=_rules,
         metavar="NAME|FILE",
     ),

@@ -26,6 +26,7 @@ from proof_r1_formal.generate.problems import (
     Difficulty,
     ExhaustedError,
     GeneratorSettings,
+    System,
     encode_evidence,
     generate_problems,
 )
@@ -86,7 +87,7 @@ def generate(
         Difficulty, typer.Option("--difficulty", help="Difficulty, by the length of proofs.")
     ] = "mixed",
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    rules: Annotated[common.RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "train",
+    rules: Annotated[System, typer.Option("--rules", help="Rule catalogue.")] = "train",
     with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
     steps: Annotated[
         str | None, typer.Option("--steps", help="Number of proof steps, such as 4 or 3-5.", show_default=False)

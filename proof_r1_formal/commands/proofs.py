@@ -21,12 +21,13 @@ from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
+from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Result, Uncertain
 from proof_r1_formal.outputs import LineFile, output
 from proof_r1_formal.proof.report import ModelReport, model_in_words
 from proof_r1_formal.proof.trajectory import Thinking, completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.rules.schema import Catalogue
 
 _Results: TypeAlias = Iterator[tuple[Problem, Result]]
 _SHOWN = 20
@@ -88,7 +89,7 @@ def prove(
     else:
         settings = f"{rules} {thinking} {short} {budget} {id} {format}"
         results = _write_proofs(known, prover, out, problems, thinking, settings, again=json is not None)
-    tally = _Tally(known)
+    tally = _Tally(known, catalogue(rules))
     with nullcontext() if json is None else output(json) as lines:
         for problem, result in results:
             tally.count(problem, result)
@@ -156,13 +157,15 @@ def _data(result: Result) -> dict[str, object]:
 class _Tally:
     """Counts results for the table."""
 
-    def __init__(self, known: Mapping[str, Problem]) -> None:
+    def __init__(self, known: Mapping[str, Problem], rules: Catalogue) -> None:
         self._known = known
+        self._rules = rules
         self._proved: list[tuple[Problem, Proved]] = []
         self._counts: Counter[str] = Counter()
         self._agreeing: Counter[str] = Counter()
         self._labelled: Counter[str] = Counter()
         self._open: list[str] = []
+        self._by_engine = 0
 
     def count(self, problem: Problem, result: Result) -> None:
         """Take one result into account."""
@@ -175,6 +178,7 @@ class _Tally:
             case GaveUp(reason, detail):
                 self._counts[f"given up: {reason.value}"] += 1
                 self._open.append(f"{problem.id}: {reason.value}{f' ({detail})' if detail else ''}")
+                self._by_engine += reason in (Reason.NO_PROOF, Reason.BUDGET) and bool(detail)
             case _:
                 assert_never(result)
 
@@ -205,6 +209,11 @@ class _Tally:
             common.log(f"no proof of {problem}")
         if len(self._open) > _SHOWN:
             common.log(f"… and {len(self._open) - _SHOWN} more")
+        if self._by_engine and not self._rules.hypotheses:
+            common.log(
+                f"the engine has evidence for {self._by_engine} of these answers"
+                ": --rules complete writes its proofs as steps"
+            )
         if self._open:
             raise typer.Exit(1)
 

@@ -178,7 +178,7 @@ def check_theories(
     kernel: Annotated[
         Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Kernel that checks them.")
     ] = "lean",
-    rules: common.RulesOption = "folio",
+    rules: common.RulesOption = "complete",
     lean_program: common.LeanOption = None,
     rewrite: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:

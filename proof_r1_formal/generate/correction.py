@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Uncertain
+from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.proof.action import FIELDS, Action, NotAnArrayError, array_start, next_action
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import completion, summary
@@ -77,6 +77,8 @@ def correct(problem: Problem, text: str, prover: Prover) -> Correction | GaveUp 
     found = prover.continue_proof(problem, [_as_step(action) for action in written.actions])
     if not isinstance(found, Proved):
         return found
+    if not all(step.signal == VERIFIED for step in found.report.actions):  # the engine's proof in other words
+        return GaveUp(Reason.NO_PROOF, found.answer)
     kept = text[: written.end]
     return Correction(kept, _Layout.of(text, written).write(found.steps, problem, kept), len(written.actions), found)
 

@@ -2,8 +2,12 @@
 
 In: a problem and a verifier, whose rule catalogue and oracle count. Out: :class:`Proved`, :class:`Uncertain` with a
 countermodel for each claim, or :class:`GaveUp`. The label of the problem is not used. Every proof was verified as a
-completion: each action has signal 1. The budget is counted in the search's own steps, so the result depends neither on
-the machine nor on its load.
+completion: each action of one that the search found has signal 1. The budget is counted in the search's own steps, so
+the result depends neither on the machine nor on its load.
+
+A catalogue that lets steps stand under hypotheses (``COMPLETE``) has rules that the search does not try. Where the
+search gives up, the engine's proof is translated (``generate.translation``). Such a proof is rule-verified, but it may
+have steps that ProofCheck does not count as progress: if the claim is a logical truth, all of them.
 
 :meth:`Prover.continue_proof` starts from steps that were accepted before: an expert's continuation of a model's proof.
 
@@ -25,6 +29,7 @@ from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Inference, Refusal, Search
+from proof_r1_formal.generate.translation import Translator, searched_rules
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import Formula
@@ -51,12 +56,15 @@ class Proved:
         steps: of the proof, the terminal one included, after those that were given.
         report: on the whole proof, given steps included.
         given: number of steps that were given to :meth:`Prover.continue_proof`.
+        translated: whether the steps are the engine's proof in other words, and not found by the search. Not all of
+            them need pass the check of progress.
     """
 
     answer: str
     steps: tuple[ReferenceStep, ...]
     report: TraceReport
     given: int = 0
+    translated: bool = False
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -115,7 +123,8 @@ class Prover:
         self._verifier = Verifier() if verifier is None else verifier
         self._budget = budget
         self._stepwise = stepwise
-        rules = self._verifier.rules
+        rules = searched_rules(self._verifier.rules)
+        self._translator = Translator(self._verifier) if self._verifier.rules.hypotheses else None
         fewer = [TRAIN] if len(TRAIN.rules) < len(rules.rules) and all(r in rules.rules for r in TRAIN.rules) else []
         self._tried = [{kind: Schemata(of, stepwise=kind) for kind in (True, False)} for of in (rules, *fewer)]
 
@@ -185,7 +194,25 @@ class Prover:
             results.append(self._attempt(start, schemata))
             if not (isinstance(results[-1], GaveUp) and results[-1].reason in (Reason.BUDGET, Reason.NO_PROOF)):
                 return results[-1]
-        return results[0]
+        return self._translated(start) or results[0]
+
+    def _translated(self, start: _Start) -> Proved | None:
+        """The engine's proof of a claim as steps of a catalogue that lets them stand under hypotheses."""
+        if self._translator is None:
+            return None
+        known = tuple([one.formula for one in start.known])
+        for claim in start.claims:
+            answer = self._verifier.oracle.entails(known, claim.formula)
+            if not isinstance(answer, Entailed) or answer.proof is None:
+                continue
+            if (found := self._translator.inferences(answer.proof, known, claim.formula)) is None:
+                continue
+            inferences, goal = found
+            steps = _written(start, claim, goal, inferences)
+            report = self._verifier.verify(start.problem, summary((*start.accepted, *steps)))
+            if report.rule_verified:
+                return Proved(claim.id, steps, report, len(start.accepted), translated=True)
+        return None
 
     def _attempt(self, start: _Start, schemata: _ByKind) -> Result:
         """The result with one set of rules."""

@@ -20,6 +20,7 @@ from proof_r1_formal.kernel.syntax import (
     Atom,
     Binary,
     Binder,
+    Eq,
     Formula,
     Not,
     Term,
@@ -110,6 +111,9 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
             return function.body
         values = [_instance_term(argument, substitution, bound) for argument in pattern.arguments]
         return substitute(function.body, dict(zip(function.variables, values, strict=True)))
+    if isinstance(pattern, Eq):
+        left = _instance_term(pattern.left, substitution, bound)
+        return Eq(left, _instance_term(pattern.right, substitution, bound))
     if isinstance(pattern, Not):
         return Not(_instance(pattern.body, substitution, bound, taken))
     if isinstance(pattern, Binary):

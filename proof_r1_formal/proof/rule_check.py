@@ -74,7 +74,8 @@ class RuleChecker:
         known = self.rules.find(rule)
         assert known is not None
         oracle = self._oracle.with_budget(CHECK_STEPS, "rule check")
-        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
+        hypotheses = self.rules.hypotheses
+        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal, hypotheses=hypotheses)
         return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
 
 

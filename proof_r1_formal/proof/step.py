@@ -160,7 +160,7 @@ class StepChecker:
             return verdict
         exempt = None
         if matched is not None and rule is not None and rule.name == QUANTIFIER_NEGATION:
-            exempt = action.dependencies[matched.principal[0].dependency]
+            exempt = next(iter(_principal_of(matched, action)), None)
         findings = progress_findings(formula, known, state.admitted, self._oracle, exempt=exempt)
         verdict.findings.extend(findings)
         verdict.progress = not findings and not verdict.mismatched
@@ -240,8 +240,8 @@ class StepChecker:
                         verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
                         return None
                 verdict.rule = True
-                principal = tuple([action.dependencies[anchor.dependency] for anchor in matched.principal])
-                verdict.instance = None if report is None else structs.replace(report, principal=principal)
+                if report is not None:
+                    verdict.instance = structs.replace(report, principal=_principal_of(matched, action))
                 return matched
             case NoMatch():
                 problem = f"the step is not an instance of {rule}"
@@ -260,6 +260,12 @@ def _why_unresolved(action: Action, name: str, state: State) -> Finding:
     if name in state.ids:
         return Finding(Code.UNTRUSTED_DEPENDENCY, f"the earlier action {name!r} is not admitted", (name,))
     return Finding(Code.MISSING_DEPENDENCY, f"{name!r} names no premise and no earlier action", (name,))
+
+
+def _principal_of(matched: Match, action: Action) -> tuple[str, ...]:
+    """The names of the dependencies that hold principal premises; hypotheses of the step have none."""
+    names = action.dependencies
+    return tuple([names[anchor.dependency] for anchor in matched.principal if anchor.dependency < len(names)])
 
 
 def _compound(matched: Match) -> Finding:

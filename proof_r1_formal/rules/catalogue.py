@@ -1,5 +1,7 @@
 """The rule systems of the method, ``TRAIN`` and ``FOLIO`` (the same and the quantifier rules), and others.
 
+``COMPLETE`` extends ``FOLIO`` to all of first-order logic; it is the package's own and no part of the method.
+
 Each is a TOML file; ``train.toml`` and ``folio.toml`` are the examples to follow. A schema is written as ``proof-r1
 rules`` shows it: patterns of principal premises in brackets, then those of minor premises, then the conclusion. It is
 proved by a theorem of the same name: in ``theories/``, or one that Lean's kernel accepted for the file's manifest.
@@ -16,7 +18,7 @@ import msgspec
 from proof_r1_formal.errors import CatalogueError, ParseError
 from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Schema, schema
 
-RuleSystem: TypeAlias = Literal["train", "folio"]
+RuleSystem: TypeAlias = Literal["train", "folio", "complete"]
 """The names of the package's catalogues."""
 MANIFEST = ".manifest.json"
 """The end of the name of a file's manifest, in the place of ``.toml``."""
@@ -41,6 +43,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     aliases: dict[str, str] = {}
     extends: RuleSystem | None = None
     unchecked: bool = False
+    hypotheses: bool = False
 
 
 def read_catalogue(path: Path) -> Catalogue:
@@ -57,7 +60,8 @@ def read_catalogue(path: Path) -> Catalogue:
         if extended is not None:
             rules, aliases = (*extended.rules, *rules), {**extended.aliases, **aliases}
         manifest = None if path.parent == _FOLDER else path.with_suffix(MANIFEST)
-        return Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked)
+        hypotheses = file.hypotheses or (extended is not None and extended.hypotheses)
+        return Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
     except (OSError, ValueError, CatalogueError) as error:
         raise CatalogueError(f"{path}: {error}") from error
 
@@ -92,7 +96,7 @@ def _parts(text: str, what: str) -> tuple[tuple[str, ...], str]:
 
 
 def catalogue(name: str) -> Catalogue:
-    """``train``, ``folio``, or the catalogue in a file whose name ends in ``.toml``.
+    """``train``, ``folio``, ``complete``, or the catalogue in a file whose name ends in ``.toml``.
 
     Raises:
         CatalogueError: the name is unknown, or the file is not a catalogue.
@@ -115,3 +119,5 @@ TRAIN = _KNOWN["train"]
 """R_train: the rules of training on ProverQA."""
 FOLIO = _KNOWN["folio"]
 """R_folio: R_train and seven rules about quantified formulas."""
+COMPLETE = _KNOWN["complete"]
+"""R_folio and rules for whole proofs of first-order logic with equality, whose steps may stand under hypotheses."""

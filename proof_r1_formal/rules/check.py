@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations, product
 from typing import Final, TypeAlias
 
 import msgspec
@@ -28,10 +28,12 @@ from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
-from proof_r1_formal.kernel.syntax import Atom, Binder, Exists, Formula, Not, Term
+from proof_r1_formal.kernel.syntax import ENTITY, App, Atom, Binder, Eq, Exists, Formula, Not, Term
 from proof_r1_formal.kernel.transform import instantiate
-from proof_r1_formal.rules.forms import covers, is_stated, normal_form
+from proof_r1_formal.rules.forms import covers, is_stated, normal_form, plain_form
+from proof_r1_formal.rules.hypotheses import Reading, readings
 from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.replacement import replaced
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
 
@@ -39,11 +41,19 @@ CHECK_BUDGET: Final = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for
 each entailment question."""
 
-_SYNTACTIC, _HEADED, _STATED, _OWN, _AS_WRITTEN, _CHAIN, _TERMINAL = Condition  # looking one up in its class is slow
+_SYNTACTIC, _HEADED, _STATED, _OWN, _AS_WRITTEN, _REPLACED, _CHAIN, _TERMINAL = (
+    Condition  # looking one up in its class is slow
+)
+
+
+_ELEMENT: Final = App("␣element", ())
+"""An element of a sort that no term of a step is of, where steps may stand under hypotheses."""
 
 
 class Anchor(msgspec.Struct, frozen=True, gc=False):
     """Where a principal premise comes from: the index of a dependency, and the element of its spine.
+
+    The hypotheses of a step count on from its dependencies.
 
     Attributes:
         antecedents: of the implications on the way to the element; the other dependencies entail them.
@@ -63,6 +73,7 @@ class Match(msgspec.Struct, frozen=True, gc=False):
             own dependencies, entailed by dependencies themselves.
         unstated: the minor premises, and antecedents of the anchors, that are entailed but stated by no dependency:
             such a step merges two inferences. Empty where the budget does not suffice to tell.
+        constants, hypotheses: of the reading (``rules.hypotheses``) under which it is an instance; empty without one.
     """
 
     schema: Schema
@@ -70,6 +81,8 @@ class Match(msgspec.Struct, frozen=True, gc=False):
     principal: tuple[Anchor, ...]
     minor: tuple[Formula, ...]
     unstated: tuple[Formula, ...] = ()
+    constants: tuple[App, ...] = ()
+    hypotheses: tuple[Formula, ...] = ()
 
 
 class NoMatch(msgspec.Struct, frozen=True):
@@ -98,6 +111,7 @@ def check_rule(
     oracle: Oracle,
     *,
     terminal: bool = False,
+    hypotheses: bool = False,
     budget: int = CHECK_BUDGET,
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
@@ -110,9 +124,40 @@ def check_rule(
         conclusion: of the step.
         oracle: answers the auxiliary questions, and is charged for what the check spends.
         terminal: whether the step is the terminal action.
+        hypotheses: whether it may be an instance under hypotheses. An instance without them goes first.
         budget: of the check. If it ends after a first instance was found, that instance counts.
     """
-    step = _Step(dependencies, conclusion, oracle, budget)
+    step = _Step(dependencies, conclusion, oracle, budget, inhabited=hypotheses)
+    if not hypotheses or terminal:
+        return _checked(rule, step, oracle, terminal=terminal)
+    best = result = _checked(rule, step, oracle, terminal=False)
+    left = step.left
+    for whole, reading in product((False, True), readings(dependencies, conclusion)):
+        if (isinstance(best, Match) and not best.unstated) or left <= 0:
+            break
+        step = _Step(dependencies, reading.conclusion, oracle, left, reading, whole=whole, inhabited=True)
+        result = _checked(rule, step, oracle, terminal=False)
+        if isinstance(result, Match):
+            result = structs.replace(result, constants=reading.constants, hypotheses=reading.hypotheses)
+        best = _better(best, result)
+        left = step.left
+    return best
+
+
+def _better(first: RuleResult, second: RuleResult) -> RuleResult:
+    """The more informative result, the first of two alike."""
+
+    def rank(result: RuleResult) -> int:
+        if isinstance(result, Match):
+            return 2 if result.unstated else 3
+        return int(isinstance(result, Undecided))
+
+    return second if rank(second) > rank(first) else first
+
+
+def _checked(rule: Rule, step: _Step, oracle: Oracle, *, terminal: bool) -> RuleResult:
+    """The result for a step, or for one reading of it."""
+    before = step.left
     try:
         for schema in rule.schemata:
             if terminal or _TERMINAL not in schema.conditions:
@@ -122,7 +167,7 @@ def check_rule(
     except BudgetSpentError:
         return step.compound or Undecided("the budget of the rule check is spent")
     finally:
-        oracle.charge(budget - step.left)
+        oracle.charge(before - step.left)
     return step.compound or (Undecided(step.open_question, step.broken) if step.open_question else NoMatch())
 
 
@@ -135,16 +180,34 @@ class _Step:
         left: what is left to spend.
     """
 
-    def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: int) -> None:
+    def __init__(
+        self,
+        dependencies: tuple[Formula, ...],
+        conclusion: Formula,
+        oracle: Oracle,
+        budget: int,
+        reading: Reading | None = None,
+        *,
+        whole: bool = True,
+        inhabited: bool,
+    ) -> None:
+        self._inhabited = inhabited
         self.compound: Match | None = None
         self.open_question = ""
         self.broken = False
         self.left = budget
-        self._dependencies = dependencies
+        self._dependencies = dependencies if reading is None else (*dependencies, *reading.hypotheses)
         self._conclusion = conclusion
         self._oracle = oracle
         self._terms: Mapping[str, tuple[Term, ...]] | None = None
-        self._spines = [Spine(formula) for formula in dependencies]
+        self._spines = [Spine((formula,), denials=inhabited) for formula in self._dependencies]
+        self._said: tuple[tuple[Formula, ...], ...] = ()  # what each dependency says under the hypotheses
+        if reading is not None:
+            self._said = (*reading.dependencies, *[(formula,) for formula in reading.hypotheses])
+            self._spines = [
+                Spine((*said, formula) if whole else said, denials=True)
+                for formula, said in zip(self._dependencies, self._said, strict=True)
+            ]
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -158,21 +221,39 @@ class _Step:
         self.open_question = self.open_question or question
 
     def _equivalent(self, first: Formula, second: Formula) -> bool:
-        return self._yes(self._oracle.equivalent(first, second))
+        """Whether the formulas are equivalent; logical truths, which all are, must say the same plainly.
+
+        In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
+        """
+        if not self._yes(self._oracle.equivalent(first, second)):
+            return False
+        if not self._inhabited or plain_form(first) is plain_form(second):
+            return True
+        return isinstance(self._oracle.constant(first), Refuted)
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
         self._spend(QUESTION)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
+        said = [each for index, each in enumerate(self._said) if index not in anchored]
+        others = tuple(dict.fromkeys(chain(others, *said))) if said else others
         return formula in others or self._yes(self._oracle.follows(others, formula))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         if self._terms is None:
             self._terms = ground_terms((*self._dependencies, self._conclusion))
-        return self._terms.get(sort, ())
+        known = self._terms.get(sort, ())
+        if self._inhabited and not known:  # domains are not empty
+            return (_ELEMENT if sort == ENTITY else App(_ELEMENT.function, (), sort),)
+        return known
 
     def _substantial(self, premises: Iterable[Formula]) -> bool:
-        """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial)."""
+        """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial).
+
+        Where steps may stand under hypotheses, logical truths have proofs, and one may suppose a contradiction.
+        """
+        if self._inhabited:
+            return True
         for premise in premises:
             self._spend(QUESTION)
             answer = self._oracle.constant(premise)
@@ -259,7 +340,7 @@ class _Step:
 
         A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
         """
-        if _OWN in found.schema.conditions:
+        if _OWN in found.schema.conditions or _REPLACED in found.schema.conditions:
             return ()
         sums = _STATED in found.schema.conditions
         needed = [formula for formula in found.minor if formula not in self._dependencies]
@@ -268,18 +349,32 @@ class _Step:
         return tuple([f for f in needed if not is_stated(f, self._is_plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
+        if _REPLACED in schema.conditions:  # found among what is said
+            return True
         if _AS_WRITTEN in schema.conditions:
-            given = tuple(map(normal_form, self._dependencies))
-            written = self._instances_of_exists(minor)
-            return any(covers(tuple(map(normal_form, formulas)), given, self._never) for formulas in written)
+            written = tuple(self._instances_of_exists(minor))
+            for dependencies in self._said_together():
+                given = tuple(map(normal_form, dependencies))
+                if any(covers(tuple(map(normal_form, formulas)), given, self._never) for formulas in written):
+                    return True
+            return False
         if _OWN in schema.conditions:
-            return covers(minor, self._dependencies, self._is)
+            return any(covers(minor, given, self._is) for given in self._said_together())
         if _STATED in schema.conditions:
             if not self._substantial(minor):
                 return False
             return all(is_stated(formula, self._is_said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self._entailed_by_others(anchored, formula) or self._is_said(formula, anchored) for formula in minor)
+
+    def _said_together(self) -> Iterator[tuple[Formula, ...]]:
+        """The dependencies, or every choice of what each of them says under the hypotheses."""
+        if not self._said:
+            yield self._dependencies
+            return
+        for chosen in product(*self._said):
+            self._spend(1)
+            yield chosen
 
     def _is_said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
@@ -348,12 +443,52 @@ class _Step:
     def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
+        if _REPLACED in schema.conditions:
+            return self._replacing(schema, substitution)
         if _SYNTACTIC in schema.conditions:
             found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skip)
             return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
         if not schema.open_terms:
             return (substitution,) if self._concludes(schema, substitution) else ()
         return filter(partial(self._concludes, schema), self._with_terms(schema, substitution))
+
+    def _replacing(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
+        """The substitutions under which the step replaces a term by an equal one, or tells two terms apart."""
+        conclusion = self._conclusion
+        equations: Iterable[Substitution] = (substitution,)
+        if not schema.principal:
+            equations = matches(schema.conclusion, conclusion, substitution, skipped=self._skip)
+        letter = schema.minor[0]
+        assert isinstance(letter, Atom)
+        for known in equations:
+            t, u = [known[name] for name in schema.open_terms]
+            assert isinstance(t, App) and isinstance(u, App)
+            sort = next((s for s in self._sorts() if t in self._terms_of_sort(s)), ENTITY)
+            said = self._everything_said()
+            pairs: Iterable[tuple[Formula, Formula]] = product(said, (conclusion,))
+            if not schema.principal:
+                pairs = ((one, other.body) for one in said for other in said if isinstance(other, Not))
+            elif isinstance(conclusion, Eq):
+                pairs = (*pairs, *[(Eq(side, side), conclusion) for side in (conclusion.left, conclusion.right)])
+            for before, after in pairs:
+                self._spend(1)
+                found = replaced(before, after, t, u, sort)
+                if found is not None:
+                    yield {**known, letter.predicate: found}
+
+    def _sorts(self) -> tuple[str, ...]:
+        self._terms_of_sort(ENTITY)
+        return tuple(self._terms or ())
+
+    def _everything_said(self) -> tuple[Formula, ...]:
+        """The elements of all spines that are behind no antecedent."""
+        found: dict[Formula, None] = {}
+        for index in range(len(self._dependencies)):
+            position = 0
+            while (element := self._element(index, position, plainly=True)) is not None:
+                found[element.formula] = None
+                position += 1
+        return tuple(found)
 
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""

@@ -27,7 +27,7 @@ from proof_r1_formal.kernel.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.text.equivalence import conjuncts, regroup
+from proof_r1_formal.text.equivalence import conjuncts, miniscope, regroup
 
 
 def is_stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:
@@ -126,6 +126,11 @@ def normal_form(formula: Formula) -> Formula:
     → becomes ∨, ↔ becomes ¬⊕, and ¬ stands before atoms, equations and ⊕ only; the operands of ⊕ have no ¬ in front.
     """
     return regroup(_normal(regroup(formula), positive=True))
+
+
+def plain_form(formula: Formula) -> Formula:
+    """The normal form with each quantifier as far inside as it can stand."""
+    return regroup(miniscope(normal_form(formula)))
 
 
 def _normal(formula: Formula, *, positive: bool) -> Formula:

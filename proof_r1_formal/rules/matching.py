@@ -5,7 +5,7 @@ In: a pattern (``rules.schema``) and a closed formula. Out: substitutions. Match
 * the names of bound variables;
 * regrouping and reordering of ∧, of ∨, and of ⊕ between three or more operands (a pattern ``A ∧ B`` splits a longer
   conjunction in every way);
-* the order of the two sides of ↔, and of the variables of a block of ∀, or of ∃;
+* the order of the two sides of ↔ and of =, and of the variables of a block of ∀, or of ∃;
 
 nothing more: no De Morgan, no double negation.
 """
@@ -20,10 +20,12 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.pattern import Lambda, Substitution
 from proof_r1_formal.kernel.syntax import (
     And,
+    App,
     Atom,
     Binary,
     Binder,
     Connective,
+    Eq,
     ForAll,
     Formula,
     Iff,
@@ -89,6 +91,11 @@ def _match(
                 inside = rest if actual is first else substitute(rest, {first: actual})
                 inner = (*bound, (variable, actual))
                 result += _match(pattern.body, inside, inner, {**substitution, variable.name: known}, skipped)
+    elif isinstance(pattern, Eq):
+        if isinstance(formula, Eq) and not formula.free:
+            for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
+                for partial in _bind_term(pattern.left, one, substitution):
+                    result += _bind_term(pattern.right, other, partial)
     else:
         raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
     return result
@@ -162,6 +169,16 @@ def _bind(letter: Atom, formula: Formula, bound: _Bound, substitution: Found) ->
     if known is None:
         return [{**substitution, name: new}]
     return [substitution] if isinstance(known, Lambda) and _close(known) is _close(new) else []
+
+
+def _bind_term(letter: Term, term: Term, substitution: Found) -> list[Found]:
+    """The substitution with the letter standing for a term without variables; none if it stands for another."""
+    if not isinstance(letter, App) or letter.arguments:
+        raise CatalogueError("a pattern equates letters for terms only")
+    known = substitution.get(letter.function)
+    if known is None:
+        return [{**substitution, letter.function: term}]
+    return [substitution] if known is term else []
 
 
 def _close(function: Lambda) -> Formula:

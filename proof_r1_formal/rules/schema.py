@@ -16,7 +16,7 @@ from pathlib import Path
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.pattern import require_letters
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import App, Atom, Bottom, Eq, Formula, Top
+from proof_r1_formal.kernel.syntax import App, Atom, Bottom, Eq, Formula, Not, Term, Top
 from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
@@ -43,6 +43,9 @@ class Condition(StrEnum):
     AS_WRITTEN = "as-written"
     """Such a dependency is the minor premise (of a minor premise ∃y A(y), also one of its instances) up to negation
     normal form; being equivalent is not enough. Without it, ∃ is introduced from A(a), read as A(a) ∨ (A(a) ∧ B(a))."""
+    REPLACED = "replaced"
+    """Where the letters t and u stand for terms of an equation, the minor premises and the conclusion are one formula
+    that has t at some places and u at the same ones. A dependency, or a part of its spine, is the minor premise."""
     CHAIN = "chain"
     """The result may be a principal premise again: one more dependency for each further use."""
     TERMINAL = "terminal"
@@ -140,6 +143,7 @@ class Catalogue:
         aliases: other spelling -> canonical name, used only where the caller allows aliases.
         manifest: file that says which schemata are theorems, beside the package's own.
         unchecked: whether schemata may be used that are in no manifest; reports then say so.
+        hypotheses: whether a step may stand under hypotheses, see ``rules.hypotheses``.
     """
 
     name: str
@@ -147,6 +151,7 @@ class Catalogue:
     aliases: Mapping[str, str] = field(default_factory=dict)
     manifest: Path | None = None
     unchecked: bool = False
+    hypotheses: bool = False
 
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.rules]
@@ -212,6 +217,9 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
             _require_pattern(pattern, matched=pattern in matched)
     except CatalogueError as error:
         raise CatalogueError(f"catalogue {catalogue}: schema {schema.name!r}: {error}") from error
+    if Condition.REPLACED in schema.conditions:
+        _require_replacement(catalogue, schema)
+        return
     bound = {name for pattern in matched for name, _ in symbols(pattern).uses}
     uses = [use for pattern in (*schema.minor, schema.conclusion) for use in symbols(pattern).uses]
     open_formulas = sorted({name for name, (kind, _) in uses if kind == "predicate" and name not in bound})
@@ -224,11 +232,29 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
         )
 
 
+def _require_replacement(catalogue: str, schema: Schema) -> None:
+    """Refuse a schema of replaced terms that has neither of the two forms there are."""
+    match schema.principal, schema.minor, schema.conclusion:
+        case (Eq(t, u),), (Atom(before, (first,)),), Atom(after, (second,)) if before == after:
+            fits = (first, second) == (t, u)
+        case (), (Atom(before, (first,)), Not(Atom(after, (second,)))), Not(Eq(t, u)) if before == after:
+            fits = (first, second) == (t, u)
+        case _:
+            fits = False
+    if not fits:
+        raise CatalogueError(
+            f"catalogue {catalogue}: schema {schema.name!r}: the condition {Condition.REPLACED.value!r} is for the "
+            "forms '[t = u]; A(t) ⊢ A(u)' and 'A(t); ¬A(u) ⊢ ¬(t = u)' only"
+        )
+
+
 def _require_pattern(formula: Formula, *, matched: bool) -> None:
     """Refuse a formula that cannot be a pattern; in one that is matched, letters apply to bound variables only."""
     for part in subformulas(formula):
-        if isinstance(part, Top | Bottom | Eq):
+        if isinstance(part, Top | Bottom):
             raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {show(formula)} does")
+        if isinstance(part, Eq) and not (_is_letter(part.left) and _is_letter(part.right)):
+            raise CatalogueError(f"a pattern equates letters for terms only; {show(formula)} does not")
         if not isinstance(part, Atom):
             continue
         terms = [argument for argument in part.arguments if isinstance(argument, App)]
@@ -238,3 +264,7 @@ def _require_pattern(formula: Formula, *, matched: bool) -> None:
             raise CatalogueError(
                 f"{show(formula)} is matched, so its letters may apply to bound variables only, not to terms"
             )
+
+
+def _is_letter(term: Term) -> bool:
+    return isinstance(term, App) and not term.arguments

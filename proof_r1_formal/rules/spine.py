@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
+from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term, conjunction
 from proof_r1_formal.kernel.transform import instantiate
+from proof_r1_formal.text.equivalence import conjuncts
 
 SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""
@@ -27,10 +28,11 @@ class Element(msgspec.Struct, frozen=True, gc=False):
 
 
 class Spine:
-    """The spine of a formula, found on demand and remembered.
+    """The spine of a dependency, found on demand and remembered.
 
     Args:
-        formula: whose spine it is.
+        formulas: whose spine it is: a dependency, or what it says under the hypotheses of a step.
+        denials: whether ¬(A ∧ B) counts as A → ¬B and as B → ¬A; where steps may stand under hypotheses, it does.
 
     Attributes:
         elements: those found so far; those behind antecedents come last.
@@ -38,13 +40,14 @@ class Spine:
         open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
-    def __init__(self, formula: Formula) -> None:
-        self.elements = [Element(formula)]
-        self.complete = isinstance(formula, Atom)
+    def __init__(self, formulas: Iterable[Formula], *, denials: bool = False) -> None:
+        self.elements = [Element(formula) for formula in dict.fromkeys(formulas)]
+        self.complete = all(isinstance(element.formula, Atom) for element in self.elements)
         self.open_question = ""
+        self._denials = denials
         self._frontier = self.elements  # the last of them, whose parts are not found yet
         self._implications: list[Element] = []  # whose antecedents were not asked about
-        self._seen = {formula}
+        self._seen = {element.formula for element in self.elements}
 
     def grow_parts(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> list[Element]:
         """Find the parts of the last elements; those that are new.
@@ -57,6 +60,8 @@ class Spine:
             if isinstance(element.formula, Implies):
                 self._implications.append(element)
             for part in spine_parts(element.formula, terms_of_sort):
+                self._enter(part, element.antecedents, found)
+            for part in denied(element.formula) if self._denials else ():
                 self._enter(part, element.antecedents, found)
         return self._grown(found)
 
@@ -114,5 +119,16 @@ def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]
             return left, Not(right)
         case Exists(variable, _) as existential:
             return tuple([Not(instantiate(existential, term)) for term in terms_of_sort(variable.sort)])
+        case _:
+            return ()
+
+
+def denied(element: Formula) -> tuple[Formula, ...]:
+    """The implications that ¬(A ∧ B) says: from all conjuncts but one to the negation of that one."""
+    match element:
+        case Not(And() as body):
+            parts = conjuncts(body)
+            pairs = [(tuple([p for p in parts if p is not part]), part) for part in dict.fromkeys(parts)]
+            return tuple([Implies(conjunction(rest), Not(part)) for rest, part in pairs if rest])
         case _:
             return ()

@@ -37,12 +37,15 @@ def theorem(schema: Schema) -> Theorem:
 def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Formula) -> Proof | None:
     """The proof term of a step that is an instance of a schema.
 
-    None if the search for a part of it ends, or shows the part only by a contradiction between the dependencies.
+    None if the search for a part of it ends, or shows the part only by a contradiction between the dependencies; and of
+    a step under hypotheses.
 
     Args:
         match: the instance.
         dependencies, conclusion: of the step.
     """
+    if match.constants or match.hypotheses:  # the theorem is about what the dependencies say under hypotheses
+        return None
     applied = theorem(match.schema)
     substitution = {  # a theorem's variables keep their names
         name: Var(name, value.sort) if isinstance(value, Var) else value for name, value in match.substitution.items()

@@ -16,7 +16,7 @@ from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.schema import Schema
 from tests.assistants.isabelle_terms import SCHEMATIC
 from tests.assistants.isar_certificates import QUERIES, answer_theory, certified_trace, one_step, proved, rule_instance
@@ -29,7 +29,7 @@ LEAN = resource("theories") / "lean" / "ProofR1"
 # -- the theories -----------------------------------------------------------------------------------------------------
 
 FILES = sorted(THEORIES.glob("*.thy"))
-ALL_SCHEMATA = [each for rule_ in FOLIO.rules for each in rule_.schemata]
+ALL_SCHEMATA = [each for rule_ in COMPLETE.rules for each in rule_.schemata]
 
 
 def plain(formula: Formula) -> Formula:

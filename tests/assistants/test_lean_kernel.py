@@ -33,14 +33,14 @@ from proof_r1_formal.kernel.syntax import Formula, Not, atom
 from proof_r1_formal.kernel.term import Eliminate, Introduce, Line, Proof
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.render.lean import schema_statement
-from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import CONNECTIVES, nested, question
 
 pytestmark = pytest.mark.usefixtures("closed")
 
-SCHEMATA = [schema for rule in FOLIO.rules for schema in rule.schemata]
+SCHEMATA = [schema for rule in COMPLETE.rules for schema in rule.schemata]
 TRUE = LeanTheorem("(p_A : Prop) (h_1 : p_A)\n  : p_A", "h_1")
 FALSE = LeanTheorem("(p_A : Prop)\n  : p_A", "h_1")
 

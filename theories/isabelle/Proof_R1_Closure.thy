@@ -40,8 +40,19 @@ next
   then show ?case using entailment_preserves by blast
 qed
 
+text \<open>
+  A step under hypotheses: what entails the conclusion at every element, and holds at those for which the hypotheses
+  hold, gives the conclusion for these. An element may be a tuple of elements.
+\<close>
+
+theorem under_hypotheses:
+  fixes H P C :: "'u \<Rightarrow> bool"
+  assumes entailed: "\<forall>x. (P x \<longrightarrow> C x)" and given: "\<forall>x. (H x \<longrightarrow> P x)"
+  shows "\<forall>x. (H x \<longrightarrow> C x)"
+  using entailed given by blast
+
 ML \<open>
-  val oracles = Thm_Deps.all_oracles @{thms conditional_soundness};
+  val oracles = Thm_Deps.all_oracles @{thms conditional_soundness under_hypotheses};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 

@@ -158,6 +158,61 @@ lemma existential_implication_elimination_two:
 
 end
 
+text \<open>The complete catalogue adds the following. A step of it may stand under hypotheses: \<open>under_hypotheses\<close>.\<close>
+
+context
+  fixes A B C D :: bool
+begin
+
+(* DISJUNCTION_INTRODUCTION, EQUIVALENCE_INTRODUCTION *)
+
+lemma disjunction_introduction: "A \<Longrightarrow> A \<or> B" by blast
+lemma disjunction_introduction_implies: "B \<Longrightarrow> A \<longrightarrow> B" by blast
+lemma disjunction_introduction_implies_not: "\<not> A \<Longrightarrow> A \<longrightarrow> B" by blast
+lemma disjunction_introduction_not_and: "\<not> A \<Longrightarrow> \<not> (A \<and> B)" by blast
+lemma equivalence_introduction: "A \<Longrightarrow> B \<Longrightarrow> A \<longleftrightarrow> B" by blast
+lemma equivalence_introduction_not: "\<not> A \<Longrightarrow> \<not> B \<Longrightarrow> A \<longleftrightarrow> B" by blast
+lemma equivalence_introduction_not_xor: "A \<Longrightarrow> B \<Longrightarrow> \<not> (A \<noteq> B)" by blast
+lemma equivalence_introduction_not_xor_not:
+  "\<not> A \<Longrightarrow> \<not> B \<Longrightarrow> \<not> (A \<noteq> B)" by blast
+
+(* CASE_ANALYSIS, REDUCTIO_AD_ABSURDUM, REITERATION *)
+
+lemma case_analysis:
+  "A \<or> B \<Longrightarrow> A \<longrightarrow> C \<Longrightarrow> B \<longrightarrow> C \<Longrightarrow> C" by blast
+lemma case_analysis_one: "A \<or> B \<Longrightarrow> A \<longrightarrow> B \<Longrightarrow> B" by blast
+lemma case_analysis_both:
+  "A \<or> B \<Longrightarrow> A \<longrightarrow> C \<Longrightarrow> B \<longrightarrow> D \<Longrightarrow> C \<or> D" by blast
+lemma case_analysis_resolution: "A \<or> B \<Longrightarrow> A \<longrightarrow> C \<Longrightarrow> C \<or> B" by blast
+lemma case_analysis_excluded_middle:
+  "A \<longrightarrow> C \<Longrightarrow> \<not> A \<longrightarrow> C \<Longrightarrow> C" by blast
+lemma reductio_ad_absurdum_of_negation: "\<not> A \<longrightarrow> A \<Longrightarrow> A" by blast
+lemma reductio_ad_absurdum_of_itself: "A \<longrightarrow> \<not> A \<Longrightarrow> \<not> A" by blast
+lemma reductio_ad_absurdum:
+  "A \<longrightarrow> B \<Longrightarrow> A \<longrightarrow> \<not> B \<Longrightarrow> \<not> A" by blast
+lemma reiteration: "A \<Longrightarrow> A" by assumption
+
+end
+
+context
+  fixes A B :: "'u \<Rightarrow> bool"
+    and t u :: "'u"
+    and G :: bool
+begin
+
+(* EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION *)
+
+lemma existential_elimination:
+  "\<exists>x. A x \<Longrightarrow> \<forall>x. (A x \<longrightarrow> G) \<Longrightarrow> G" by blast
+lemma existential_elimination_part:
+  "\<exists>x. (A x \<and> B x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> G) \<Longrightarrow> G" by blast
+lemma existential_elimination_not_forall:
+  "\<not> (\<forall>x. A x) \<Longrightarrow> \<forall>x. (\<not> (A x) \<longrightarrow> G) \<Longrightarrow> G" by blast
+lemma equality_substitution: "t = u \<Longrightarrow> A t \<Longrightarrow> A u" by (rule subst)
+lemma equality_substitution_distinct: "A t \<Longrightarrow> \<not> (A u) \<Longrightarrow> \<not> (t = u)" by auto
+
+end
+
 ML \<open>
   val oracles = Thm_Deps.all_oracles @{thms
     implication_elimination modus_tollens modus_tollens_or modus_tollens_and modus_tollens_not_and
@@ -179,7 +234,12 @@ ML \<open>
     forall_not_to_not_exists not_forall_not_to_exists exists_to_not_forall_not not_exists_not_to_forall
     forall_to_not_exists_not universal_implication_chaining_two universal_propositional_inference_two
     existential_conjunction_elimination_two existential_conjunction_elimination_two_closed
-    existential_implication_elimination_two};
+    existential_implication_elimination_two disjunction_introduction disjunction_introduction_implies
+    disjunction_introduction_implies_not disjunction_introduction_not_and equivalence_introduction
+    equivalence_introduction_not equivalence_introduction_not_xor equivalence_introduction_not_xor_not case_analysis
+    case_analysis_one case_analysis_both case_analysis_resolution case_analysis_excluded_middle
+    reductio_ad_absurdum_of_negation reductio_ad_absurdum_of_itself reductio_ad_absurdum reiteration
+    existential_elimination existential_elimination_part existential_elimination_not_forall equality_substitution equality_substitution_distinct};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 

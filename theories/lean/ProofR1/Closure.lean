@@ -36,4 +36,9 @@ theorem step (F : Prop) {answer : Prop} (entailed : F) (rest : F → answer) : a
     (fun _ given => given) (fun _ _ first second => ⟨first, second⟩) (fun _ _ entailed so_far => entailed so_far)
     (.step (.premise entailed) rest)
 
+/-- A step under hypotheses: what entails the conclusion at every element, and holds at those for which the hypotheses
+hold, gives the conclusion for these. An element of `D` may be a tuple of elements. -/
+theorem under_hypotheses {D : Type} {H P C : D → Prop} (entailed : ∀ x, P x → C x) (given : ∀ x, H x → P x) :
+    ∀ x, H x → C x := fun x h => entailed x (given x h)
+
 end ProofR1

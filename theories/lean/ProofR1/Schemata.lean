@@ -137,4 +137,46 @@ theorem forall_to_not_exists_not {A : D → Prop} (h : ∀ x, A x) : Not (Exists
   fun e => e.elim fun x n => n (h x)
 end Quantified
 
+/-! The complete catalogue adds the following. A step of it may stand under hypotheses: `under_hypotheses`. -/
+
+section Propositional
+variable {A B C D : Prop}
+
+/-! DISJUNCTION_INTRODUCTION, EQUIVALENCE_INTRODUCTION -/
+theorem disjunction_introduction (a : A) : Or A B := .inl a
+theorem disjunction_introduction_implies (b : B) : A → B := fun _ => b
+theorem disjunction_introduction_implies_not (n : Not A) : A → B := implies_of_false_any n
+theorem disjunction_introduction_not_and (n : Not A) : Not (And A B) := and_of_false_any n
+theorem equivalence_introduction (a : A) (b : B) : Iff A B := iff_of_true_true a b
+theorem equivalence_introduction_not (n : Not A) (m : Not B) : Iff A B := iff_of_false_false n m
+theorem equivalence_introduction_not_xor (a : A) (b : B) : Not (Xor A B) := xor_of_true_true a b
+theorem equivalence_introduction_not_xor_not (n : Not A) (m : Not B) : Not (Xor A B) := xor_of_false_false n m
+
+/-! CASE_ANALYSIS, REDUCTIO_AD_ABSURDUM, REITERATION -/
+theorem case_analysis (h : Or A B) (f : A → C) (g : B → C) : C := h.elim f g
+theorem case_analysis_one (h : Or A B) (f : A → B) : B := h.elim f fun b => b
+theorem case_analysis_both (h : Or A B) (f : A → C) (g : B → D) : Or C D :=
+  h.elim (fun a => .inl (f a)) fun b => .inr (g b)
+theorem case_analysis_resolution (h : Or A B) (f : A → C) : Or C B := h.elim (fun a => .inl (f a)) .inr
+theorem case_analysis_excluded_middle (h : A → C) (g : Not A → C) : C := (Classical.em A).elim h g
+theorem reductio_ad_absurdum_of_negation (h : Not A → A) : A := (Classical.em A).elim (fun a => a) h
+theorem reductio_ad_absurdum_of_itself (h : A → Not A) : Not A := fun a => h a a
+theorem reductio_ad_absurdum (h : A → B) (g : A → Not B) : Not A := fun a => g a (h a)
+theorem reiteration (a : A) : A := a
+end Propositional
+
+section Quantified
+variable {D : Type}
+
+/-! EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION -/
+theorem existential_elimination {A : D → Prop} {G : Prop} (h : Exists fun x => A x) (k : ∀ x, A x → G) : G := h.elim k
+theorem existential_elimination_part {A B : D → Prop} {G : Prop} (h : Exists fun x => And (A x) (B x))
+    (k : ∀ x, A x → G) : G := h.elim fun x p => k x p.left
+theorem existential_elimination_not_forall {A : D → Prop} {G : Prop} (h : Not (∀ x, A x))
+    (k : ∀ x, Not (A x) → G) : G := (forall_false_witness h).elim k
+theorem equality_substitution {A : D → Prop} {t u : D} (h : Eq t u) (a : A t) : A u := h.rec a
+theorem equality_substitution_distinct {A : D → Prop} {t u : D} (a : A t) (n : Not (A u)) : Not (Eq t u) :=
+  fun h => n (h.rec a)
+end Quantified
+
 end ProofR1

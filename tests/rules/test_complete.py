@@ -1,0 +1,194 @@
+"""The complete catalogue: instances and near misses of its rules, and steps under hypotheses."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_evidence import entailment_theorem
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.checker import check as check_proof
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
+from proof_r1_formal.rules.hypotheses import readings
+from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.rules.theorems import instance_proof
+from proof_r1_formal.text.parse import parse_formula
+from tests.rules.steps import TABLES, read
+
+ADDED = [rule for rule in COMPLETE.rules if rule not in FOLIO.rules]
+
+PLAIN = [
+    ("DISJUNCTION_INTRODUCTION", "P(a) |- Q(b) ∨ P(a) ∨ R"),
+    ("DISJUNCTION_INTRODUCTION", "Q(b) |- P(a) → Q(b)"),
+    ("DISJUNCTION_INTRODUCTION", "¬P(a) |- P(a) → Q(b)"),
+    ("DISJUNCTION_INTRODUCTION", "¬P(a) |- ¬(P(a) ∧ Q(b))"),
+    ("EQUIVALENCE_INTRODUCTION", "P; Q |- P ↔ Q"),
+    ("EQUIVALENCE_INTRODUCTION", "¬P; ¬Q |- P ↔ Q"),
+    ("EQUIVALENCE_INTRODUCTION", "P; Q |- ¬(P ⊕ Q)"),
+    ("EQUIVALENCE_INTRODUCTION", "¬P; ¬Q |- ¬(P ⊕ Q)"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → R; Q → R |- R"),
+    ("CASE_ANALYSIS", "P(a) ∨ Q(a); ∀x (P(x) → R); Q(a) → R |- R"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → Q |- Q"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → R; Q → S |- R ∨ S"),
+    ("CASE_ANALYSIS", "P ∨ Q ∨ S; P → R |- R ∨ Q ∨ S"),
+    ("CASE_ANALYSIS", "P → R; ¬P → R |- R"),
+    ("REDUCTIO_AD_ABSURDUM", "P → Q; P → ¬Q |- ¬P"),
+    ("REDUCTIO_AD_ABSURDUM", "¬P → ¬Q; ¬P → Q |- P"),
+    ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → Q(a)) |- Q(a)"),
+    ("EXISTENTIAL_ELIMINATION", "∃x (P(x) ∧ R(x)); ∀x (P(x) → Q(a)) |- Q(a)"),
+    ("EXISTENTIAL_ELIMINATION", "¬∀x P(x); ∀x (¬P(x) → Q(a)) |- Q(a)"),
+    ("EQUALITY_SUBSTITUTION", "a = b; P(a) |- P(b)"),
+    ("EQUALITY_SUBSTITUTION", "a = b; R(b, b) |- R(a, b)"),
+    ("EQUALITY_SUBSTITUTION", "a = b; ∀x (P(x) → R(x, a)) |- ∀y (P(y) → R(y, b))"),
+    ("EQUALITY_SUBSTITUTION", "a = b; b = c |- a = c"),
+    ("EQUALITY_SUBSTITUTION", "a = b |- f(a) = f(b)"),
+    ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = b)"),
+]
+"""One of these at least for each schema without hypotheses that can be progress."""
+
+TURNED = [
+    ("REDUCTIO_AD_ABSURDUM", "¬P → P |- P"),
+    ("REDUCTIO_AD_ABSURDUM", "P → ¬P |- ¬P"),
+    ("REITERATION", "P |- P"),
+]
+"""Between equivalent formulas: what logical truths need."""
+
+UNDER_HYPOTHESES = [
+    ("IMPLICATION_ELIMINATION", "P(a) → (Q(a) → R(a)); P(a) → Q(a) |- P(a) → R(a)"),
+    ("IMPLICATION_ELIMINATION", "∀x (S(x) ∧ P(x) → (Q(x) → R(x))); ∀x (P(x) → Q(x)) |- ∀x (S(x) ∧ P(x) → R(x))"),
+    ("IMPLICATION_ELIMINATION", "¬∃x (P(x) ∧ Q(x)) |- ∀x (R(x) ∧ P(x) → ¬Q(x))"),
+    ("MODUS_TOLLENS", "∀x (P(x) → Q(x)); ∀x (S(x) → ¬Q(x)) |- ∀x (S(x) → ¬P(x))"),
+    ("CONJUNCTION_INTRODUCTION", "∀x (P(x) → Q(x)); ∀x (S(x) → R(x)) |- ∀x (P(x) ∧ S(x) → Q(x) ∧ R(x))"),
+    ("EXISTENTIAL_INTRODUCTION", "∀x (P(x) → R(x, a)) |- ∀x (P(x) → ∃y R(x, y))"),
+    ("EXISTENTIAL_INTRODUCTION", "∀x ∀y (P(x) ∧ Q(y) → R(y)) |- ∀x ∀y (P(x) ∧ Q(y) → ∃z R(z))"),
+    ("REDUCTIO_AD_ABSURDUM", "∀x (S(x) ∧ ¬P(x) → R(x)); ∀x (S(x) ∧ ¬P(x) → ¬R(x)) |- ∀x (S(x) → P(x))"),
+    ("EXISTENTIAL_ELIMINATION", "S → ∃x P(x); ∀x (S ∧ P(x) → Q) |- S → Q"),
+    ("EQUALITY_SUBSTITUTION", "∀x (P(x) → x = a) |- ∀x (P(x) ∧ Q(x) → Q(a))"),
+    ("REITERATION", "P → R |- P ∧ Q → R"),
+    ("REITERATION", "P |- Q ∧ P → P"),
+]
+
+NEAR_MISSES = [
+    ("DISJUNCTION_INTRODUCTION", "P ∨ Q; ¬P |- Q ∨ R"),
+    ("DISJUNCTION_INTRODUCTION", "P; Q |- (P ∧ Q) ↔ (Q ∧ P) ∧ Q"),
+    ("DISJUNCTION_INTRODUCTION", "P |- P ∧ (Q ∨ ¬Q)"),
+    ("EQUIVALENCE_INTRODUCTION", "P → Q; Q → P |- P ↔ Q"),
+    ("EQUIVALENCE_INTRODUCTION", "P; Q |- (P → Q) ∧ (Q → P)"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → R; R → S; Q → S |- S"),
+    ("CASE_ANALYSIS", "P ∨ Q; ¬P |- Q"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → R; Q → R |- R ∨ S"),
+    ("REDUCTIO_AD_ABSURDUM", "P → Q; ¬Q |- ¬P"),
+    ("REDUCTIO_AD_ABSURDUM", "P → Q; P → R; R → ¬Q |- ¬P"),
+    ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → Q(x)) |- ∃x Q(x)"),
+    ("EXISTENTIAL_ELIMINATION", "P(a); ∀x (P(x) → Q(b)) |- Q(b)"),
+    ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → R); R → Q |- Q"),
+    ("EQUALITY_SUBSTITUTION", "a = b; b = c; P(a) |- P(c)"),
+    ("EQUALITY_SUBSTITUTION", "a = b; P(a) → Q; P(b) |- Q"),
+    ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = b) ∨ Q"),
+    ("REITERATION", "P; Q |- P ∧ Q"),
+    ("REITERATION", "P ∧ (Q ∨ R) |- (P ∧ Q) ∨ (P ∧ R)"),
+    ("IMPLICATION_ELIMINATION", "P → (Q → R); S → Q |- P ∧ S → R ∨ T"),
+    ("EXISTENTIAL_INTRODUCTION", "∀x ∀y (P(x) → R(x, y)) |- ∀x (P(x) → ∃z R(x, z))"),
+    ("CONJUNCTION_ELIMINATION", "P → Q; Q → R ∧ S |- P → R ∨ T"),
+]
+"""Entailed, but not one application of the rule."""
+
+NOT_ENTAILED = [
+    ("DISJUNCTION_INTRODUCTION", "P ∨ Q |- P"),
+    ("CASE_ANALYSIS", "P ∨ Q; P → R |- R"),
+    ("REDUCTIO_AD_ABSURDUM", "P → Q; R → ¬Q |- ¬P"),
+    ("EXISTENTIAL_ELIMINATION", "∃x P(x); P(a) → Q |- Q"),
+    ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → Q(x)) |- Q(a)"),
+    ("EQUALITY_SUBSTITUTION", "a = b; P(a) |- P(c)"),
+    ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = c)"),
+    ("REITERATION", "P ∧ Q → R |- P → R"),
+    ("IMPLICATION_ELIMINATION", "∀x (P(x) → Q(x)); P(a) |- ∀x Q(x)"),
+    ("EXISTENTIAL_INTRODUCTION", "∀x (P(x) → R(x, a)) |- ∀x ∃y R(x, y)"),
+    ("REDUCTIO_AD_ABSURDUM", "∀x (P(x) → Q(a)); ∀x (S(x) → ¬Q(a)) |- ∀x ¬P(x)"),
+]
+
+
+def check(name: str, step: str) -> RuleResult:
+    dependencies, conclusion = read(step)
+    rule = COMPLETE.find(name)
+    assert rule is not None
+    return check_rule(rule, dependencies, conclusion, TABLES, hypotheses=True)
+
+
+def entailed(step: str) -> bool:
+    return isinstance(TABLES.entails(*read(step)), Entailed)
+
+
+@pytest.mark.parametrize(("rule", "step"), PLAIN + TURNED + UNDER_HYPOTHESES)
+def test_instances_are_accepted(rule: str, step: str) -> None:
+    assert entailed(step)
+    found = check(rule, step)
+    assert isinstance(found, Match)
+    assert not found.unstated
+    assert bool(found.constants or found.hypotheses) == ((rule, step) in UNDER_HYPOTHESES)
+
+
+@pytest.mark.parametrize(("rule", "step"), NEAR_MISSES)
+def test_entailed_near_misses_are_rejected(rule: str, step: str) -> None:
+    assert entailed(step)
+    assert check(rule, step) == NoMatch()
+
+
+@pytest.mark.parametrize(("rule", "step"), NOT_ENTAILED)
+def test_steps_that_are_not_entailed_are_rejected(rule: str, step: str) -> None:
+    assert not entailed(step)
+    assert not isinstance(check(rule, step), Match)
+
+
+@pytest.mark.parametrize("rule", [rule.name for rule in ADDED])
+def test_examples_are_instances(rule: str) -> None:
+    example = next(each.example for each in ADDED if each.name == rule)
+    assert isinstance(check(rule, f"{'; '.join(example.dependencies)} |- {example.conclusion}"), Match)
+
+
+def test_the_other_catalogues_take_no_hypotheses() -> None:
+    assert COMPLETE.hypotheses and not FOLIO.hypotheses
+    assert COMPLETE.rules[: len(FOLIO.rules)] == FOLIO.rules
+    for name, step in UNDER_HYPOTHESES:
+        rule = FOLIO.find(name)
+        if rule is not None and "¬∃" not in step and not step.startswith("∀x (P(x) → Q(x)); ∀x (S"):
+            assert not isinstance(check_rule(rule, *read(step), TABLES), Match), step
+
+
+def test_lean_accepts_the_proof_of_every_plain_instance(lean: LeanKernel) -> None:
+    theorems, used = [], set()
+    for name, step in PLAIN + TURNED:
+        dependencies, conclusion = read(step)
+        found = check(name, step)
+        assert isinstance(found, Match)
+        used.add(found.schema.name)
+        if found.constants or found.hypotheses:
+            continue
+        proof = instance_proof(found, dependencies, conclusion)
+        assert proof is not None, step
+        check_proof(proof, dependencies, conclusion)
+        theorems.append(entailment_theorem(dependencies, conclusion, proof))
+    assert [said for said in lean.check(theorems) if not said.accepted] == []
+    assert used == {schema.name for rule in ADDED for schema in rule.schemata}
+
+
+QUANTIFIED = [step for _, step in UNDER_HYPOTHESES if "∀" in step and "S → " not in step and "a" not in step]
+
+
+@pytest.mark.parametrize("rule", COMPLETE.rules, ids=lambda rule: rule.name)
+def test_what_any_rule_accepts_is_entailed(rule: Rule) -> None:
+    for one in QUANTIFIED:
+        for other in QUANTIFIED:
+            dependencies, (_, conclusion) = read(one)[0], read(other)
+            if isinstance(check_rule(rule, dependencies, conclusion, TABLES, hypotheses=True), Match):
+                assert isinstance(TABLES.entails(dependencies, conclusion), Entailed), (one, other)
+
+
+def test_a_reading_strips_what_the_step_supposes() -> None:
+    dependencies, conclusion = read("∀x (S(x) ∧ P(x) → Q(x)) |- ∀y (P(y) → (R(y) → Q(y)))")
+    found = list(readings(dependencies, conclusion))
+    assert [str(reading.conclusion) for reading in found] == ["P(y) → (R(y) → Q(y))", "R(y) → Q(y)", "Q(y)"]
+    said: list[tuple[Formula, ...]] = [reading.dependencies[0] for reading in found]
+    assert said[1] == (parse_formula("S(y) → Q(y)"),) == said[2]

@@ -1,0 +1,65 @@
+"""Whole proofs: the table of the page is that of its record, and rows of the record are computed again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Problem
+from studies.whole_proofs import FILES, HEAD, PAGE, RECORD, Row, own_sets, pelletier, rows, table, written
+
+RECORDED: dict[str, dict[str, Row]] = json.loads(RECORD.read_text(encoding="utf-8"))
+QUICK = {
+    "textbook problems": 20,
+    "knights and knaves, 3 to 6 persons": 20,
+    "zebras, 3 houses": 3,
+    "zebras, 4 houses": 1,
+}
+"""How many problems of each set are proved again here; ``make test-long`` proves all."""
+
+
+def test_the_table_of_the_page_is_that_of_the_record() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert table(RECORDED) in text
+    assert text.count(HEAD) == 1
+    assert written(RECORDED) == RECORD.read_text(encoding="utf-8")
+
+
+def test_the_record_reaches_the_aims() -> None:
+    proved = {name: sum(row[0] != "open" for row in found.values()) for name, found in RECORDED.items()}
+    assert (len(RECORDED["FOLIO v0 validation"]), proved["FOLIO v0 validation"] >= 118) == (125, True)
+    second = "FOLIO v2 train, first 400"
+    assert proved[second] >= 0.93 * len(RECORDED[second])
+    assert proved["textbook problems"] >= 18
+    for name in ("knights and knaves, 3 to 6 persons", "zebras, 3 houses", "zebras, 4 houses"):
+        assert proved[name] == len(RECORDED[name]) > 0
+
+
+def test_own_problems_are_proved_as_recorded() -> None:
+    sets = own_sets()
+    assert sets.keys() == QUICK.keys()
+    for name, problems in sets.items():
+        assert RECORDED[name].keys() == {problem.id for problem in problems}
+        assert all(RECORDED[name][key] == row for key, row in rows(problems[: QUICK[name]])), name
+
+
+@pytest.mark.long
+def test_all_own_problems_are_proved_as_recorded() -> None:
+    for name, problems in (own_sets() | {"Pelletier's problems": pelletier()}).items():
+        assert dict(rows(problems)) == RECORDED[name], name
+
+
+def test_the_first_problems_of_pelletier() -> None:
+    first: list[Problem] = pelletier()[:18]
+    assert all(RECORDED["Pelletier's problems"][key] == row for key, row in rows(first))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_problems_of_folio_are_proved_as_recorded(shared_data: Path, name: str) -> None:
+    known = RECORDED[name]
+    translated = [key for key, row in known.items() if row[0] == "translation"][:6]
+    problems = read_problems(shared_data / FILES[name])
+    assert dict(rows([problems[key] for key in translated])) == {key: known[key] for key in translated}
