@@ -85,7 +85,7 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
 
 
 def test_a_name_that_is_neither_known_nor_a_file() -> None:
-    with pytest.raises(CatalogueError, match="'train', 'folio', and files whose names end in"):
+    with pytest.raises(CatalogueError, match="'train', 'folio', 'complete', and files whose names end in"):
         catalogue("trane")
 
 
