@@ -21,6 +21,7 @@ _ATTRIBUTES = (
 )
 _Street: TypeAlias = tuple[tuple[int, ...], ...]
 """For each kind of value the house of each, from 0."""
+_Clue: TypeAlias = tuple[str, Callable[[_Street], bool]]
 _PERSONS = ("ann", "bob", "cat", "dan", "eve", "fay")
 
 
@@ -46,18 +47,23 @@ def zebra(houses: int, seed: int) -> Problem:
         kind, number = of_kind[value]
         return street[kind][number]
 
-    clues: list[tuple[str, Callable[[_Street], bool]]] = []
+    def same(one: str, other: str) -> _Clue:
+        return f"∀x ({one}(x) → {other}(x))", lambda street: at(one, street) == at(other, street)
+
+    def before(one: str, other: str) -> _Clue:
+        cases = " ∨ ".join(f"({one}(h{n}) ∧ {other}(h{n + 1}))" for n in range(1, houses))
+        return cases, lambda street: at(other, street) == at(one, street) + 1
+
+    def elsewhere(value: str, number: int) -> _Clue:
+        return f"¬{value}(h{number + 1})", lambda street: at(value, street) != number
+
+    clues: list[_Clue] = []
     for one, other in product(place, repeat=2):
         if of_kind[one][0] < of_kind[other][0] and place[one] == place[other]:
-            clues.append((f"∀x ({one}(x) → {other}(x))", lambda s, a=one, b=other: at(a, s) == at(b, s)))
+            clues.append(same(one, other))
         if place[other] == place[one] + 1:
-            cases = " ∨ ".join(f"({one}(h{n}) ∧ {other}(h{n + 1}))" for n in range(1, houses))
-            clues.append((cases, lambda s, a=one, b=other: at(b, s) == at(a, s) + 1))
-    for value in place:
-        number = place[value]
-        clues.append(
-            (f"¬{value}(h{(number + 1) % houses + 1})", lambda s, a=value, n=number: at(a, s) != (n + 1) % houses)
-        )
+            clues.append(before(one, other))
+    clues += [elsewhere(value, (number + 1) % houses) for value, number in place.items()]
     draw.shuffle(clues)
     chosen: list[str] = []
     left = streets

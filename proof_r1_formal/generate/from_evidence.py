@@ -17,7 +17,19 @@ from proof_r1_formal.generate.closing import closed
 from proof_r1_formal.kernel.checker import constant_sorts
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import And, App, Binary, Eq, Exists, ForAll, Formula, Implies, Or, Quantified, Top
+from proof_r1_formal.kernel.syntax import (
+    And,
+    Connective,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Or,
+    Quantified,
+    Term,
+    Top,
+)
 from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
@@ -235,10 +247,10 @@ class _Reader:
                 one, other = known[first], known[second]
                 return _Entry(FALSUM, None, one.suppositions | other.suppositions, (one, other))
             case Eliminate(main, side, other):
-                given = (known[main],) if other is None else (known[main], known[other])
+                given = [known[main], *([known[other]] if other is not None else ())]
                 return self._from(_eliminated(given[0].says, side, [entry.says for entry in given[1:]]), given)
             case Introduce(formula, premises):
-                given = tuple([known[number] for number in premises])
+                given = [known[number] for number in premises]
                 says = Signed(alpha_normal(formula), _introduced(formula, [entry.says for entry in given]))
                 return self._from(says, given, _in_parts(says))
             case Instance(main, term):
@@ -310,7 +322,7 @@ class _Reader:
 _FREE = _Entry(FALSUM.opposite(), None)
 
 
-def _instance(says: Signed, term: App) -> Signed:
+def _instance(says: Signed, term: Term) -> Signed:
     quantified = says.formula
     assert isinstance(quantified, Quantified)
     part = signed(instantiate(quantified, term))
@@ -320,7 +332,7 @@ def _instance(says: Signed, term: App) -> Signed:
 def _eliminated(main: Signed, side: str, others: Sequence[Signed]) -> Signed:
     """The value of a side that the truth table of a connective forces."""
     formula = main.formula
-    assert isinstance(formula, Binary)
+    assert isinstance(formula, Connective)
     rows = [row for row in _rows(formula, others) if row[2] == main.sign]
     place = 0 if side == "left" else 1
     part = sides(formula)[place]
@@ -328,11 +340,11 @@ def _eliminated(main: Signed, side: str, others: Sequence[Signed]) -> Signed:
 
 
 def _introduced(formula: Formula, given: Sequence[Signed]) -> bool:
-    assert isinstance(formula, Binary)
+    assert isinstance(formula, Connective)
     return _rows(formula, given)[0][2]
 
 
-def _rows(formula: Binary, given: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:
+def _rows(formula: Connective, given: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:
     """The rows of the truth table in which the statements about its sides hold."""
     rows = list(TRUTH_TABLES[type(formula)])
     for says in given:

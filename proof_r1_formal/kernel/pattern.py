@@ -112,8 +112,8 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
         values = [_instance_term(argument, substitution, bound) for argument in pattern.arguments]
         return substitute(function.body, dict(zip(function.variables, values, strict=True)))
     if isinstance(pattern, Eq):
-        left = _instance_term(pattern.left, substitution, bound)
-        return Eq(left, _instance_term(pattern.right, substitution, bound))
+        first = _instance_term(pattern.left, substitution, bound)
+        return Eq(first, _instance_term(pattern.right, substitution, bound))
     if isinstance(pattern, Not):
         return Not(_instance(pattern.body, substitution, bound, taken))
     if isinstance(pattern, Binary):

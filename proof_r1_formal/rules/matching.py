@@ -93,9 +93,9 @@ def _match(
                 result += _match(pattern.body, inside, inner, {**substitution, variable.name: known}, skipped)
     elif isinstance(pattern, Eq):
         if isinstance(formula, Eq) and not formula.free:
-            for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
-                for partial in _bind_term(pattern.left, one, substitution):
-                    result += _bind_term(pattern.right, other, partial)
+            for first_term, last_term in ((formula.left, formula.right), (formula.right, formula.left)):
+                for partial in _bind_term(pattern.left, first_term, substitution):
+                    result += _bind_term(pattern.right, last_term, partial)
     else:
         raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
     return result

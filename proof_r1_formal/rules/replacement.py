@@ -43,8 +43,8 @@ def _formula(before: Formula, after: Formula, t: Term, u: Term, hole: Var) -> Fo
             inside = _formula(body, other, t, u, hole)
             return None if inside is None else Not(inside)
         case Binary(left, right), Binary(first, second) if type(before) is type(after):
-            one, two = _formula(left, first, t, u, hole), _formula(right, second, t, u, hole)
-            return None if one is None or two is None else type(before)(one, two)
+            former, latter = _formula(left, first, t, u, hole), _formula(right, second, t, u, hole)
+            return None if former is None or latter is None else type(before)(former, latter)
         case Binder(variable, body), Binder(same, other) if type(before) is type(after) and variable is same:
             inside = _formula(body, other, t, u, hole)
             return None if inside is None else type(before)(variable, inside)
