@@ -66,7 +66,7 @@ FOOT = """## Reading it
 ## Pictures
 
 Each picture counts all actions, by the outcomes of one backend in the rows and of the other in the columns. The folder
-has each in a dark version, too, and as PNG.
+has each in a dark version, too.
 """
 
 
