@@ -7,9 +7,9 @@
 # make tables DATA=FOLDER   write docs/agreement.md from the benchmark data in FOLDER
 # make bench DATA=FOLDER    write docs/performance.json: the speed of verification compared with z3py and cvc5
 # make bench-ray            write docs/ray.json: 200,000 completions on a local Ray cluster, with a worker killed twice
-# make audit DATA=FOLDER    write docs/audit.md: the completions of the benchmark data on every installed solver
+# make audit DATA=FOLDER    write docs/audit.md and its pictures: the completions of the benchmark data on every installed solver
 # make outputs DATA=FOLDER  write the table of docs/outputs.md: formulas that GPT-4 and Llama wrote for FOLIO
-# make generation DATA=FOLDER  write docs/generation/: generated problems compared with ProverQA
+# make generation DATA=FOLDER  write docs/generation/, tables and pictures: generated problems compared with ProverQA
 # make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
 # make pelletier            write docs/pelletier.md: what the engine proves of Pelletier's seventy-five problems
 # make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 13,871 edits that search for undeserved rewards
@@ -92,7 +92,8 @@ setup-openrlhf: .venv-openrlhf/.ready
 	touch $@
 
 # Inspect is here, too: like vLLM it wants openai 3, and verifiers wants openai 2. Libraries of this size warn.
-RUN_OPENRLHF = $(ORL)/python -m pytest -q -W default tests/training/openrlhf tests/integrations/test_inspect.py tests/integrations/test_document.py
+RUN_OPENRLHF = $(ORL)/python -m pytest -q -W default tests/training/openrlhf tests/integrations/test_inspect.py tests/integrations/test_inspect_agents.py \
+	tests/integrations/test_inspect_review.py tests/integrations/test_document.py
 
 test-openrlhf: .venv-openrlhf/.ready
 	$(RUN_OPENRLHF)

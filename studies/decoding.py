@@ -21,7 +21,6 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 from rich.console import Console
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -29,6 +28,7 @@ from proof_r1_formal import TRAIN, Problem, TraceReport, Verifier, VerifierSessi
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.decoding.guide import Feedback, Guide
 from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
+from proof_r1_formal.evaluation.drawing import Curve, Picture, lines, write_pictures
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import text_prompt
@@ -233,16 +233,13 @@ def table(rows: dict[str, list[Score]]) -> Table:
     return Table("Decoding", (*header, *counted), tuple(shown))
 
 
-def plot(curves: dict[str, dict[int, list[float]]], path: Path) -> None:
+def picture(curves: dict[str, dict[int, list[float]]]) -> Picture:
     """Right and rule-verified answers against sampled tokens."""
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.add_subplot()
-    for name, points in curves.items():
-        means = [100 * fmean(values) for values in points.values()]
-        axes.plot(list(points), means, marker="o", label=name)
-    axes.set(xlabel="sampled tokens per problem, at most", ylabel="right and rule-verified (%)", ylim=(0, None))
-    axes.legend()
-    figure.savefig(path, dpi=120, metadata={"Software": None})
+    shown = {
+        name: Curve(list(points), [100 * fmean(values) for values in points.values()])
+        for name, points in curves.items()
+    }
+    return lines("sampled tokens per problem, at most", {"right and rule-verified (%)": shown}, marked=True)
 
 
 # -- the experiment ---------------------------------------------------------------------------------------------------
@@ -293,7 +290,7 @@ def report(
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_output(folder / "decoding.md", f"{to_markdown(table(rows))}\n".encode())
-    plot(curves, folder / "budget.png")
+    write_pictures({"budget": picture(curves)}, folder)
     for name, points in curves.items():
         console.print(f"{name}: { ({most: round(100 * fmean(values), 1) for most, values in points.items()}) }")
     for ours, other in PAIRS:

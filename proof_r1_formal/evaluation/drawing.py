@@ -272,7 +272,7 @@ def bars(label: str, rows: Mapping[str, Mapping[str, float]], *, mark: float | N
         if mark is not None:
             axes.axvline(mark, color=theme.ink, linewidth=0.8)
         if len(series) > 1:
-            axes.legend()
+            axes.legend(loc="lower right")
         return figure
 
     return picture
@@ -312,7 +312,7 @@ def scatter(x_label: str, y_label: str, panels: Mapping[str, Sequence[Point]], l
                 )
             axes.grid(linewidth=0.5)
             axes.set(title=title, xlabel=x_label, ylabel=y_label, xlim=limits, ylim=limits)
-            axes.legend()
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14))
         return figure
 
     return picture
@@ -348,7 +348,7 @@ def lines(
             axes.grid(linewidth=0.5)
             axes.set(xlabel=x_label, ylabel=label)
             if len(curves) > 1:
-                axes.legend()
+                axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, columnspacing=1.0)
         for axes in drawn[len(panels) :]:
             axes.set_visible(False)
         return figure

@@ -35,6 +35,7 @@ from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
 from proof_r1_formal.integrations.evaluations import require_one_of, shared_verifier, usable_problems
 from proof_r1_formal.integrations.inspect_agents import CALLS, chat_of, graph_of_verification, logic_agent
+from proof_r1_formal.integrations.inspect_json import prove_as_json
 from proof_r1_formal.integrations.inspect_review import review, reviewer
 from proof_r1_formal.integrations.scoring import problem_of
 from proof_r1_formal.models.prompts import PromptSet, messages
@@ -49,6 +50,7 @@ __all__ = [
     "logic_agent",
     "proof",
     "prove",
+    "prove_as_json",
     "rates",
     "review",
     "reviewer",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from proof_r1_formal.serve.messages import (
     RewardOptions,
     RewardReply,
     RewardRequest,
+    RouteCount,
     VerifyManyRequest,
     VerifyReply,
     VerifyRequest,
@@ -135,6 +137,7 @@ class _Service:
         self._pool, self._access = pool, access
         self._bodies = Bodies(access.max_body, access.read_timeout)
         self._unsupported = 0
+        self._routes: dict[str, RouteCount] = {}
 
     def check(self, request: Request) -> None:
         """Refuse a request that may not ask."""
@@ -145,6 +148,20 @@ class _Service:
 
     async def answer(self, exchange: _Exchange, request: Request) -> Response:
         """Read a request, and reply."""
+        started, refused = time.monotonic(), 1
+        try:
+            response = await self._answer(exchange, request)
+            refused = 0
+        finally:
+            before = self._routes.get(exchange.path, RouteCount())
+            self._routes[exchange.path] = RouteCount(
+                requests=before.requests + 1,
+                refused=before.refused + refused,
+                seconds=before.seconds + time.monotonic() - started,
+            )
+        return response
+
+    async def _answer(self, exchange: _Exchange, request: Request) -> Response:
         self.check(request)
         async with self._bodies.read(request) as content:
             given = request.query_params.multi_items()
@@ -206,6 +223,7 @@ class _Service:
             restarts=counts["restarts"],
             renewals=counts["renewals"],
             unsupported=self._unsupported,
+            routes=self._routes,
         )
         return Response(msgspec.json.encode(health), media_type="application/json")
 

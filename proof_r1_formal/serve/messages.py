@@ -156,6 +156,20 @@ class RewardReply(msgspec.Struct, frozen=True):
     extra_logs: dict[str, tuple[float, ...]]
 
 
+class RouteCount(msgspec.Struct, frozen=True, kw_only=True):
+    """The requests of a route since the service started.
+
+    Attributes:
+        requests: how many had an answer, refusals included.
+        refused: how many of them were refused.
+        seconds: from their headers to their answers, all together.
+    """
+
+    requests: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the service, and what it has counted since it started.
 
@@ -168,6 +182,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
         restarts: workers that were replaced because they died, or a completion took too long.
         renewals: workers that were replaced because they had grown too large.
         unsupported: steps whose verdict on entailment has no evidence.
+        routes: by the path, for those that were asked.
     """
 
     status: Literal["ok", "impaired"]
@@ -178,6 +193,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     restarts: int = 0
     renewals: int = 0
     unsupported: int = 0
+    routes: dict[str, RouteCount] = {}
 
 
 RefusalCode: TypeAlias = Literal[

@@ -1,4 +1,4 @@
-"""Writes the page of the audit: ``python -m studies.audit.page FOLDER_OF_DATA``.
+"""Writes the page of the audit and the pictures beside it: ``python -m studies.audit.page FOLDER_OF_DATA``.
 
 With ``--problems P.jsonl --completions C.jsonl … --out PAGE.md`` it writes the same page for other completions. The
 benchmark data take about eight minutes of CPU time.
@@ -19,6 +19,8 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import BadLine, numbered_completions
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import ProofR1Error, SolverError
+from proof_r1_formal.evaluation.drawing import Picture, outcomes, write_pictures
+from proof_r1_formal.evaluation.plots import file_name
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.kernel.answer import Reason
 from proof_r1_formal.text.show import show
@@ -60,6 +62,11 @@ FOOT = """## Reading it
 * yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* and counts
   as Other. An undecided action is not admitted, and actions that depend on it leave the denominators. So the rates of
   yices-smt2 measure the quantifier-free share of the data, not the quality of the proofs.
+
+## Pictures
+
+Each picture counts all actions, by the outcomes of one backend in the rows and of the other in the columns. The folder
+has each in a dark version, too.
 """
 
 
@@ -167,8 +174,19 @@ def contradictions(audit: Audit) -> Iterator[str]:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-def page(audit: Audit, about: str, missing: Sequence[str]) -> str:
-    """The page."""
+def pictures(audit: Audit) -> dict[str, Picture]:
+    """The outcomes of each pair, by the name of the picture."""
+    labels = [outcome.value for outcome in Outcome]
+    return {
+        file_name("-".join(pair)): outcomes(
+            "local checks", *pair, labels, {(str(a), str(b)): n for (a, b), n in counts.items()}
+        )
+        for pair, counts in audit.pairs().items()
+    }
+
+
+def page(audit: Audit, about: str, missing: Sequence[str], folder: str) -> str:
+    """The page, with its pictures in ``folder`` beside it."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     at = machine()
     where = f"On {at['cores']} cores, {gigabytes:.0f} GiB, {platform.system()}, Python {at['python']}; backends:\n"
@@ -178,7 +196,15 @@ def page(audit: Audit, about: str, missing: Sequence[str]) -> str:
     checks, pairs, rates = map(to_markdown, (local_table(audit), pairs_table(audit), rates_table(audit)))
     listed = "".join(f"    {line}\n" for line in contradictions(audit)) or "No two backends contradict each other.\n"
     asked = f"The actions ask {distinct} distinct queries.\n"
-    return "\n".join([HEAD, about, where, "".join([*backends, *absent]), asked, checks, pairs, listed, rates, FOOT])
+    drawn = "".join(f"![{name}]({folder}/{name}.svg)\n" for name in pictures(audit))
+    found = "".join([*backends, *absent])
+    return "\n".join([HEAD, about, where, found, asked, checks, pairs, listed, rates, FOOT, drawn])
+
+
+def write(audit: Audit, out: Path, about: str = "", missing: Sequence[str] = ()) -> None:
+    """Write the page and, in the folder named like it, its pictures."""
+    write_pictures(pictures(audit), out.with_suffix(""))
+    out.write_text(page(audit, about, missing, out.with_suffix("").name), encoding="utf-8")
 
 
 def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -208,15 +234,14 @@ def main() -> None:
     try:
         if options.data is not None:
             audit = compare(benchmark(options.data), names, workers=options.workers)
-            text, out = page(audit, BENCHMARK, missing), options.out or PAGE
+            write(audit, options.out or PAGE, BENCHMARK, missing)
         elif options.problems and options.completions and options.out:
             audit = compare(own(options.problems, options.completions), names, workers=options.workers)
-            text, out = page(audit, "", missing), options.out
+            write(audit, options.out, "", missing)
         else:
             parser.error("give a folder of benchmark data, or --problems, --completions and --out")
     except ProofR1Error as error:
         parser.error(str(error))
-    out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,22 @@
 """Compares generated problems with ProverQA: ``python -m studies.bench.generation FOLDER_OF_DATA``.
 
-Writes the tables of ``docs/generation/tables.md``; ``docs/generation.md`` speaks of them.
+Writes the tables and pictures in ``docs/generation/``; ``docs/generation.md`` shows them.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN, Problem
+from proof_r1_formal.evaluation.drawing import Picture, bars, write_pictures
 from proof_r1_formal.evaluation.tables import Column, Style, Table, to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import STEPS, Difficulty
@@ -27,7 +29,7 @@ DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 HEAD = f"""# Generated problems beside ProverQA
 
-`make generation DATA=FOLDER` writes this page. ProverQA: 300 problems of each difficulty;
+`make generation DATA=FOLDER` writes this page and the pictures beside it. ProverQA: 300 problems of each difficulty;
 steps, rules and skeletons are those of the 450 reference proofs that there are, none of them of an Uncertain problem.
 Ours: seed {SEED}, the default settings of each difficulty.
 """
@@ -149,8 +151,57 @@ def counted(problems: Iterable[Problem]) -> Statistics:
     return statistics
 
 
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+_Key = TypeVar("_Key", int, str)
+_NAMES = ("ProverQA", "generated")
+
+
+def pictures(sets: Mapping[str, Statistics]) -> dict[str, Picture]:
+    """Shares of problems and of steps, ProverQA beside ours; the sets are those of :func:`main`."""
+    theirs, ours = ([sets[f"{difficulty}, {side}"] for difficulty in DIFFICULTIES] for side in ("ProverQA", "ours"))
+    drawn = {}
+    for difficulty, first, second in zip(DIFFICULTIES, theirs, ours, strict=True):
+        steps, premises = _by_number(first.steps, second.steps), _by_number(first.premises, second.premises)
+        drawn[f"steps-{difficulty}"] = bars(f"share of proofs by steps, {difficulty} (%)", steps)
+        drawn[f"premises-{difficulty}"] = bars(f"share of problems by premises, {difficulty} (%)", premises)
+    rules = _by_name([one.rules for one in theirs], [one.rules for one in ours])
+    shapes = _by_name([one.patterns for one in theirs], [one.patterns for one in ours])
+    drawn["rules"] = bars("share of steps by rule, mean of three difficulties (%)", rules)
+    drawn["shapes"] = bars("share of premises by shape, mean of three difficulties (%)", shapes)
+    return drawn
+
+
+def _by_number(first: Counter[int], second: Counter[int]) -> dict[str, dict[str, float]]:
+    """The shares of every number from the least to the greatest."""
+    shares = [_shares(one) for one in (first, second)]
+    numbers = range(min(*first, *second), max(*first, *second) + 1)
+    return {f"{number}": _row([one.get(number, 0.0) for one in shares]) for number in numbers}
+
+
+def _by_name(first: Sequence[Counter[str]], second: Sequence[Counter[str]]) -> dict[str, dict[str, float]]:
+    """The means over sets of the share of each thing, the most frequent of ProverQA first."""
+    means = []
+    for side in (first, second):
+        mean: defaultdict[str, float] = defaultdict(float)
+        for one in side:
+            for name, part in _shares(one).items():
+                mean[name] += part / len(side)
+        means.append(mean)
+    theirs_first = sorted(means[0].keys() | means[1].keys(), key=lambda name: (-means[0].get(name, 0.0), name))
+    return {name: _row([mean.get(name, 0.0) for mean in means]) for name in theirs_first[:MOST_SHAPES]}
+
+
+def _row(shares: Sequence[float]) -> dict[str, float]:
+    return {name: 100 * one for name, one in zip(_NAMES, shares, strict=True)}
+
+
+def _shares(counts: Counter[_Key]) -> dict[_Key, float]:
+    return {key: count / counts.total() for key, count in counts.items()}
+
+
 def main() -> None:
-    """Compare, and write the tables."""
+    """Compare, and write tables and pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder of benchmark data")
     parser.add_argument("--count", type=int, default=1000, help="generated problems of each difficulty")
@@ -161,7 +212,7 @@ def main() -> None:
         sets[f"{difficulty}, ProverQA"] = theirs(options.data, difficulty)
         sets[f"{difficulty}, ours"] = ours(difficulty, options.count)
         sys.stderr.write(f"{difficulty}: steps {STEPS[difficulty]}\n")
-    options.out.mkdir(parents=True, exist_ok=True)
+    write_pictures(pictures(sets), options.out)
     tables = "\n".join(map(to_markdown, comparison(sets)))
     (options.out / "tables.md").write_text(f"{HEAD}\n{tables}", encoding="utf-8")
 

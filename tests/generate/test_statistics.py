@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.evaluation.drawing import LIGHT
 from proof_r1_formal.generate import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import draw_problem
 from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
@@ -20,7 +21,7 @@ from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula
-from studies.bench.generation import Statistics, comparison
+from studies.bench.generation import DIFFICULTIES, Statistics, comparison, pictures
 from tests.builders import problem as built
 
 drawn = st.integers(0, 10**6).map(lambda index: draw_problem(GeneratorSettings(seed=13), index))
@@ -102,6 +103,23 @@ def test_statistics_count_what_they_say() -> None:
     assert ("different skeletons of proofs", "1 of 2") in table.rows
     assert rules.rows == (("IMPLICATION_ELIMINATION", "100.0 %"),)
     assert shapes.rows[0] == ("A(a)", "71.4 %")
+
+
+def test_pictures_have_the_shares_of_both_sides() -> None:
+    few, more = Statistics(), Statistics()
+    few.steps.update([1, 1, 3]), more.steps.update([2])
+    few.rules.update(["A", "A", "B"]), more.rules.update(["B", "C"])
+    for one in (few, more):
+        one.premises.update([2]), one.patterns.update(["A(a)"])
+    sets = {f"{name}, {side}": of for name in DIFFICULTIES for side, of in (("ProverQA", few), ("ours", more))}
+    drawn = pictures(sets)
+    assert len(drawn) == 2 * 3 + 2
+    [steps] = drawn["steps-easy"](LIGHT).axes
+    assert [label.get_text() for label in steps.get_yticklabels()] == ["1", "2", "3"]
+    lengths = [[bar.get_width() for bar in container] for container in steps.containers]
+    assert lengths == [pytest.approx([200 / 3, 0, 100 / 3]), [0, 100, 0]]
+    [rules] = drawn["rules"](LIGHT).axes
+    assert [label.get_text() for label in rules.get_yticklabels()] == ["A", "B", "C"]
 
 
 @pytest.mark.shared

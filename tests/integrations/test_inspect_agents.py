@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from proof_r1_formal import Problem
@@ -25,6 +27,7 @@ from tests.scripted import Act, Body, Script, serving
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-openrlhf")
 pytestmark = pytest.mark.integration
 
+EMPTY = "<summary>[\n\n]</summary>"
 Answer = Callable[[str, str], str]
 """From the kind of a request and its last message to a reply."""
 
@@ -36,12 +39,14 @@ class Scripted:
         self.answer = answer
         self.chats: list[list[dict[str, str]]] = []
         self.temperatures: list[float | None] = []
+        self.schemas: list[Any] = []
 
     def reply(self, asked: list[Any], _tools: object, _choice: object, config: Any) -> Any:
         from inspect_ai.model import ModelOutput, ModelUsage
 
         self.chats.append([{"role": one.role, "content": one.text} for one in asked])
         self.temperatures.append(config.temperature)
+        self.schemas.append(config.response_schema)
         text = self.answer(kind(asked[0].text), asked[-1].text)
         stop = "content_filter" if text.startswith("I refuse") else "stop"
         made = ModelOutput.from_content("scripted", text, stop_reason=stop)
@@ -219,6 +224,32 @@ def test_the_proof_binds_the_answer_whatever_was_decided(tmp_path: Path) -> None
     sample, _ = solved(tmp_path, AGREED, "?", BAD)
     assert read_completion(sample.output.completion).actions[-1].id == "h_goal_false"
     assert sample.scores["verifier"].value["right"] == 0
+
+
+# -- answers as JSON --------------------------------------------------------------------------------------------------
+
+
+def as_object(completion: str) -> str:
+    """A completion as a model writes it that is held to a schema."""
+    array = completion.removeprefix("<summary>").removesuffix("</summary>")
+    return f'{{"steps": {array}}}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "completion"),
+    [(as_object(GOOD), GOOD), ("I refuse.", "I refuse."), ('{"steps": 3}', '{"steps": 3}'), ('{"steps": []}', EMPTY)],
+)
+def test_an_answer_as_json_becomes_a_completion(tmp_path: Path, reply: str, completion: str) -> None:
+    from proof_r1_formal.integrations.inspect import prove_as_json
+
+    sample, model = ran(tmp_path, prove_as_json(), in_turn(proof=[reply]))
+    assert sample.output.completion == completion
+    assert sample.scores["verifier"].value["rule_verified"] == (completion == GOOD)
+    schema = model.schemas[0].json_schema.model_dump(exclude_none=True)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(json.loads(as_object(GOOD)))
+    assert not validator.is_valid(json.loads(as_object(GOOD.replace("IMPLICATION_ELIMINATION", "NONSENSE"))))
+    assert not validator.is_valid(json.loads(as_object(GOOD.replace('"h1"', '"h9"'))))
 
 
 # -- both -------------------------------------------------------------------------------------------------------------

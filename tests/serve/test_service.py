@@ -20,7 +20,7 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import ServiceError
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.serve.app import UNSUPPORTED
-from proof_r1_formal.serve.messages import MAX_COMPLETIONS
+from proof_r1_formal.serve.messages import MAX_COMPLETIONS, RouteCount
 from tests.patience import PATIENCE
 from tests.serve.asking import COMPLETIONS, PROBLEMS, RIGHT, ROOT, asked, works
 
@@ -91,6 +91,19 @@ def test_it_says_how_it_is(service: Any) -> None:
     assert (after.restarts, after.renewals) == (before.restarts, before.renewals)
     assert after.jobs == before.jobs + 1
     assert asked(service.port, "GET", "/healthz?time=1")[0] == 200
+
+
+def test_it_counts_the_requests_of_each_route(service: Any) -> None:
+    def counts() -> tuple[int, int, float]:
+        found = service.client.health().routes.get("/v1/verify", RouteCount())
+        return found.requests, found.refused, found.seconds
+
+    before = counts()
+    assert works(service)
+    assert asked(service.port, "POST", "/v1/verify", b"{}")[0] == 422
+    after = counts()
+    assert after[:2] == (before[0] + 2, before[1] + 1)
+    assert after[2] > before[2]
 
 
 def test_what_its_document_says_is_so(service: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_a_solver_that_always_says_yes_is_found() -> None:
         f"{said}cat(tom) ⊕ dog(tom) ⊢ cat(tom)",
         f"{said}¬dog(tom) ⊢ ∃x dog(x)",
     ]
-    assert "    embedded: SAT, with" in page.page(found, "", [])
+    assert "    embedded: SAT, with" in page.page(found, "", [], "audit")
 
 
 def test_wrong_use_is_refused() -> None:
@@ -149,7 +150,7 @@ def test_hostile_completions() -> None:
     found = compare({"hostile\n| `": samples, "none": []}, ["z3", "embedded"])
     assert not found.contradictions(("z3", "embedded"))
     assert found.questions["hostile\n| `"].count(Fault.DUPLICATE_ID) == 1
-    assert "\n| `" not in page.page(found, "", [])
+    assert "\n| `" not in page.page(found, "", [], "audit")
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -165,6 +166,17 @@ def test_the_page_of_other_completions(tmp_path: Path, monkeypatch: pytest.Monke
     assert page.BENCHMARK not in text
     assert "| z3 | embedded | 38 | 3 | 1 | 0 | 0 | 0 |" in text
     assert "not here: solver process:no-such-program" in text
+    assert text.endswith("![z3-embedded](mine/z3-embedded.svg)\n")
+    drawn = (tmp_path / "mine" / "z3-embedded.svg").read_text(encoding="utf-8")
+    assert ">38<" in drawn
+    assert ">90.5 %<" in drawn  # of 42 actions
+
+
+def test_each_picture_of_the_document_is_there() -> None:
+    shown = re.findall(r"^!\[(.+)\]\((audit/.+\.svg)\)$", page.PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(shown) == 10  # pairs of five backends
+    for _, path in shown:
+        assert (page.PAGE.parent / path).is_file()
 
 
 @pytest.mark.parametrize(
