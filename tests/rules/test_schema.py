@@ -32,7 +32,7 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
             r"schema 's': A\(t\) is matched, so its letters",
         ),
         ((rule(schema("s", "", "A(t)", "A(t)", Condition.SYNTACTIC)),), {}, r"A\(t\) is matched, so its letters"),
-        ((rule(schema("s", "f(a) = b", "", "b = f(a)")),), {}, "equates letters for terms only; f.a. = b does not"),
+        (
             (rule(schema("s", "f(a) = b", "", "b = f(a)")),),
             {},
             "a pattern equates letters for terms only; f.a. = b does not",
