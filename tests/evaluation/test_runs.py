@@ -112,7 +112,7 @@ def test_pairing_by_warm_up_removes_what_arms_share() -> None:
 def test_only_the_seed_of_the_draws_matters() -> None:
     rng = random.Random(5)
     first, second = arm(3, rng), arm(4, rng)
-    turned = {seed: dict(reversed(rows.items())) for seed, rows in reversed(first.items())}
+    turned = {seed: dict(reversed(list(rows.items()))) for seed, rows in reversed(first.items())}
     once, again, back = (
         compare_runs(one, other, RIGHT, by_seed=False, resamples=50)
         for one, other in ((first, second), (turned, second), (second, first))
