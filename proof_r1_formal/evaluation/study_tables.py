@@ -33,12 +33,15 @@ from proof_r1_formal.evaluation.metrics_tables import (
     steps_table,
     table_of,
 )
-from proof_r1_formal.evaluation.paired import RESAMPLES, compare_answers, compare_rates, holm
+from proof_r1_formal.evaluation.paired import RESAMPLES, compare_answers, compare_rates, holm, too_close
 from proof_r1_formal.evaluation.selection import Choice
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, rank
 
 SHOWN_ERRORS = 12
 """How many kinds of first errors a table has, the most frequent ones."""
+
+TOO_CLOSE = "too close to call"
+"""In place of a corrected p-value whose draws do not decide."""
 
 Results: TypeAlias = Mapping[Key, Assessment]
 _T = TypeVar("_T")
@@ -47,7 +50,7 @@ _T = TypeVar("_T")
 def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table, ...]:
     """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system.
 
-    ``resamples`` is for the paired tests of rates.
+    ``resamples`` is for the intervals of paired rates.
     """
     datasets = list(dict.fromkeys(key.dataset for key in results))
     tables = []
@@ -157,14 +160,18 @@ def _pairwise(chosen: Results, resamples: int) -> Iterator[Table]:
     answers: list[tuple[Cell, ...]] = []
     rates: list[tuple[Cell, ...]] = []
     alone: list[tuple[Cell, ...]] = []
+    errors: list[float] = []
+    tested = (Measure.FVR, Measure.RVR)
+    family = len(tested) * len(pairs)
     for pair in pairs:
         first, second = [chosen[key].rows for key in pair]
         systems = [key.system for key in pair]
         for measure, what in ((Measure.AVG, "right"), (Measure.RULE_VERIFIED, "right and rule-verified")):
             found = compare_answers(first, second, measure)
             answers.append((*systems, what, found.pairs, found.first_only, found.second_only, found.p))
-        for measure, rate in compare_rates(first, second, (Measure.FVR, Measure.RVR), resamples=resamples).items():
+        for measure, rate in compare_rates(first, second, tested, resamples=resamples, family=family).items():
             rates.append((*systems, measure.value, rate.problems, rate.of, rate.p))
+            errors.append(rate.error)
         for rows, others, of in ((first, second, systems), (second, first, systems[::-1])):
             if single := sorted(rows.keys() - others.keys()):
                 alone.append((*of, len(single), tuple([f"{problem}, sample {sample}" for problem, sample in single])))
@@ -175,18 +182,32 @@ def _pairwise(chosen: Results, resamples: int) -> Iterator[Table]:
     if answers:
         yield _tests("Paired answers", ("system", "against", "answers"), (pairs_, *only), answers)
     if rates:
-        yield _tests("Paired rates", ("system", "against", "rate"), (problems, difference), rates)
+        yield _tests("Paired rates", ("system", "against", "rate"), (problems, difference), rates, errors)
     if alone:
         names = [Column(name, Style.TEXT) for name in ("system", "lacking in", "for example")]
         yield Table("Outputs without a pair", (*names[:2], outputs, names[2]), tuple(alone))
 
 
-def _tests(title: str, keys: Sequence[str], columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Table:
-    """A table of tests, p in the last cell of a row; one more column corrects it for the number of tests."""
+def _tests(
+    title: str,
+    keys: Sequence[str],
+    columns: Sequence[Column],
+    rows: Sequence[tuple[Cell, ...]],
+    errors: Sequence[float] = (),
+) -> Table:
+    """A table of tests, p in the last cell of a row; one more column corrects it for the number of tests.
+
+    It has ``TOO_CLOSE`` where the error of p does not tell on which side of the level the corrected p is.
+    """
     heads = (*[Column(key, Style.TEXT) for key in keys], *columns)
     corrected = holm([p for *_, p in rows if isinstance(p, float)])
     values = [Column(name, Style.PROBABILITY) for name in ("p", "p (Holm)")]
-    return Table(title, (*heads, *values), tuple([(*row, p) for row, p in zip(rows, corrected, strict=True)]))
+    shown: list[Cell] = list(corrected)
+    for place, error in enumerate(errors):
+        p = rows[place][-1]
+        if isinstance(p, float) and too_close(p, error, family=len(rows)):
+            shown[place] = TOO_CLOSE
+    return Table(title, (*heads, *values), tuple([(*row, p) for row, p in zip(rows, shown, strict=True)]))
 
 
 # -- all data sets ----------------------------------------------------------------------------------------------------

@@ -1,16 +1,26 @@
-"""Paired tests: p-values computed by hand and by enumeration, Holm's order, symmetry, and systems that share little."""
+"""Paired tests: p-values by enumeration, error rates, Holm's order, symmetry, and systems that share little."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import permutations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.evaluation.measures import Measure, Row, Sample
-from proof_r1_formal.evaluation.paired import Answers, compare_answers, compare_rates, holm, mcnemar
+from proof_r1_formal.evaluation import paired
+from proof_r1_formal.evaluation.measures import Measure, Part, Row, Sample
+from proof_r1_formal.evaluation.paired import (
+    Answers,
+    compare_answers,
+    compare_rates,
+    flip_signs,
+    holm,
+    mcnemar,
+    too_close,
+)
 
 MEASURES = (Measure.FVR, Measure.RVR)
 
@@ -58,13 +68,87 @@ def test_an_output_without_a_reference_answer_is_no_pair() -> None:
 # -- rates ------------------------------------------------------------------------------------------------------------
 
 
-def test_problems_are_drawn_with_the_outputs_of_both() -> None:
-    """The p-value and the interval against a count in plain loops."""
+def count_swaps(first: Sequence[Part], second: Sequence[Part]) -> float:
+    """The p-value in plain loops."""
+    pairs = list(zip(first, second, strict=True))
+    differences = []
+    for swapped in product((False, True), repeat=len(pairs)):
+        sides = [pair[::-1] if swap else pair for pair, swap in zip(pairs, swapped, strict=True)]
+        rates = []
+        for parts in zip(*sides, strict=True):
+            under = sum(part[1] for part in parts)
+            rates.append(sum(part[0] for part in parts) / under if under else 0.0)
+        differences.append(abs(rates[0] - rates[1]))
+    return len([one for one in differences if one >= differences[0] - 1e-12]) / len(differences)
+
+
+PARTS = st.tuples(st.integers(0, 4), st.integers(0, 3)).map(lambda of: (of[0], of[0] + of[1]))
+
+
+@given(st.lists(st.tuples(PARTS, PARTS), min_size=1, max_size=8))
+def test_all_swaps_are_counted(pairs: list[tuple[Part, Part]]) -> None:
+    first, second = [of[0] for of in pairs], [of[1] for of in pairs]
+    shares: list[list[Part]] = [[(part[0], 4) for part in side] for side in (first, second)]
+    for one, other in ((first, second), (shares[0], shares[1])):
+        p, error = flip_signs(one, other, rng=random.Random(0))
+        assert p == pytest.approx(count_swaps(one, other))
+        assert error == 0
+
+
+def test_p_of_shares_is_exact_for_many_problems() -> None:
+    """All signs of 60 equal differences are tosses of a coin; no seed is in it."""
+    right = [(1, 1)] * 38 + [(0, 1)] * 22
+    wrong = [(1 - over, 1) for over, _ in right]
+    p, error = flip_signs([*right, (1, 1)], [*wrong, (1, 1)], rng=random.Random(0))
+    assert p == pytest.approx(mcnemar(38, 22))
+    assert error == 0
+
+
+def test_drawn_swaps_agree_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawer = random.Random(3)
+    first, second = ([(drawer.randint(least, 5), drawer.randint(5, 9)) for _ in range(13)] for least in (1, 0))
+    exact, none = flip_signs(first, second, rng=random.Random(0))
+    assert none == 0
+    monkeypatch.setattr(paired, "_ENUMERATED", 12)
+    drawn, error = flip_signs(first, second, rng=random.Random(0))
+    assert 0 < abs(drawn - exact) < 4 * error
+    assert not too_close(drawn, error)
+
+
+def test_a_p_value_that_another_seed_may_move_is_too_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert too_close(0.052, 0.0003)
+    assert too_close(0.06, 0.00105)  # ten times the error
+    assert not too_close(0.052, 0.0001)
+    assert not too_close(0.0501, 0.0)
+    assert too_close(0.026, 0.0003, family=2)  # Holm's bound for the smaller of two
+    assert not too_close(0.026, 0.0003)
+    monkeypatch.setattr(paired, "_MOST_DRAWS", 8000)
+    monkeypatch.setattr(paired, "LEVEL", 0.5)
+    drawer = random.Random(4)
+    sides = [[(drawer.randint(0, 5), drawer.randint(5, 9)) for _ in range(20)] for _ in range(2)]
+    p, error = flip_signs(sides[0], sides[1], rng=random.Random(0))
+    monkeypatch.setattr(paired, "LEVEL", p)  # as close as can be: all draws are made
+    p, error = flip_signs(sides[0], sides[1], rng=random.Random(0))
+    assert error == pytest.approx((p * (1 - p) / 8000) ** 0.5)
+
+
+@pytest.mark.parametrize("problems", [1, 2, 3, 5, 8])
+def test_equal_systems_differ_rarely(problems: int) -> None:
+    """Under the null hypothesis at most one of 20 p-values is below 0.05, for any number of problems."""
+    drawer, found = random.Random(problems), []
+    for _ in range(400):
+        sides = [[(drawer.randint(0, 4), drawer.randint(4, 6)) for _ in range(problems)] for _ in range(2)]
+        found.append(flip_signs(sides[0], sides[1], rng=drawer)[0])
+    assert min(found) >= 2 / 2**problems
+    assert sum(p < 0.05 for p in found) <= 32  # 20 expected; 32 or fewer in 99.7 %
+
+
+def test_the_interval_draws_problems_with_the_outputs_of_both() -> None:
+    """The interval against plain loops."""
     parts = {"a": ((3, 4), (1, 4)), "b": ((1, 2), (2, 2)), "c": ((5, 5), (2, 3)), "d": ((2, 6), (1, 5))}
     first, second = [rows(*[(name, 0, True, of[side]) for name, of in parts.items()]) for side in (0, 1)]
     found = compare_rates(first, second, MEASURES, resamples=400, seed=7)[Measure.FVR]
-    observed = 11 / 17 - 6 / 14
-    rng, names, far, drawn = random.Random(7), list(parts), 1, []
+    rng, names, drawn = random.Random(7), list(parts), []
     for _ in range(400):
         chosen = [names[n] for n in rng.choices(range(4), k=4)]
         one, other = [
@@ -72,18 +156,17 @@ def test_problems_are_drawn_with_the_outputs_of_both() -> None:
             for side in (0, 1)
         ]
         drawn.append(one - other)
-        far += abs(one - other - observed) >= abs(observed) - 1e-9
-    assert (found.problems, found.p) == (4, far / 401)
-    assert found.of.value == pytest.approx(observed)
+    assert found.problems == 4
+    assert found.p == count_swaps([of[0] for of in parts.values()], [of[1] for of in parts.values()])
+    assert found.of.value == pytest.approx(11 / 17 - 6 / 14)
     assert found.of.interval == pytest.approx((sorted(drawn)[10], sorted(drawn)[-11]))
-    assert 0.01 < found.p < 0.9
 
 
 def test_a_difference_on_every_problem_has_the_least_p() -> None:
     first, second = [rows(*[(f"p{n}", 0, True, (over, 4)) for n in range(9)]) for over in (3, 1)]
     found = compare_rates(first, second, MEASURES, resamples=99)
     assert (found[Measure.FVR].of.value, found[Measure.FVR].of.interval) == (0.5, (0.5, 0.5))
-    assert (found[Measure.FVR].p, found[Measure.RVR].p) == (0.01, 1.0)
+    assert (found[Measure.FVR].p, found[Measure.RVR].p) == (2 / 2**9, 1.0)
 
 
 def test_only_common_outputs_are_compared() -> None:

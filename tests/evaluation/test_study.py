@@ -15,10 +15,12 @@ from msgspec import structs
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, Cost, read_completions
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.evaluation import study_tables as tables_module
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, read_study
 from proof_r1_formal.evaluation.measures import RATES, Estimate, Measure
 from proof_r1_formal.evaluation.metrics_tables import SCORES
+from proof_r1_formal.evaluation.paired import Difference
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, rank, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.proof.batch import Settings
@@ -170,12 +172,24 @@ def test_paired_tables_have_the_differences_and_correct_them(results: dict[Key, 
     assert json.loads(to_json([answers]))[0]["rows"][0]["p"] == 2**-10
     title = "Paired rates: garden"
     fewer = [one for one in study_tables(worse, resamples=99) if one.title == title]
-    for one, least in ((table(worse, title), 1 / 2001), (fewer[0], 0.01)):
+    for one in (table(worse, title), fewer[0]):
         fvr, rvr = one.rows
+        assert isinstance(fvr[3], int)
+        least = 2 / 2 ** fvr[3]
         assert (fvr[5], fvr[6], rvr[6]) == (least, 2 * least, 2 * least)
         assert isinstance(fvr[4], Estimate)
         assert fvr[4].value == worse[keys[0]].metrics.overall.scores[Measure.FVR].value
     assert not [one for one in study_tables(worse) if one.title.startswith("Outputs without")]
+
+
+def test_a_corrected_p_that_draws_do_not_decide_is_not_shown(
+    results: dict[Key, Assessment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Difference(6, Estimate(0.1, 0.1, 1), 0.025, 0.0001)
+    monkeypatch.setattr(tables_module, "compare_rates", lambda *_, **__: {Measure.FVR: found, Measure.RVR: found})
+    rates = table(results, "Paired rates: garden")
+    assert [row[-2:] for row in rates.rows] == [(0.025, "too close to call")] * 2
+    assert "| 0.025 | too close to call |" in to_markdown(rates)
 
 
 def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[Key, Assessment]) -> None:
