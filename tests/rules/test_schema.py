@@ -33,6 +33,11 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
         ),
         ((rule(schema("s", "", "A(t)", "A(t)", Condition.SYNTACTIC)),), {}, r"A\(t\) is matched, so its letters"),
         ((rule(schema("s", "a = b", "", "b = a")),), {}, "a pattern cannot contain Eq; a = b does"),
+        (
+            (rule(schema("s", "t = u", "A(u)", "A(t)", Condition.REPLACED)),),
+            {},
+            "condition 'replaced' is for the forms",
+        ),
         ((rule(schema("s", "A", "", "A ∨ ⊥")),), {}, "a pattern cannot contain Bottom; A ∨ ⊥ does"),
         ((rule(schema("s", "∀x A(x)", "", "A(f(t))")),), {}, r"a pattern cannot apply a function; A\(f\(t\)\) does"),
     ],
