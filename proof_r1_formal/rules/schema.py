@@ -214,7 +214,7 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
     try:
         require_letters(patterns)
         for pattern in patterns:
-            _require_pattern(pattern, matched=pattern in matched)
+            _require_pattern(pattern, matched=pattern in matched, equations=Condition.REPLACED in schema.conditions)
     except CatalogueError as error:
         raise CatalogueError(f"catalogue {catalogue}: schema {schema.name!r}: {error}") from error
     if Condition.REPLACED in schema.conditions:
@@ -248,10 +248,13 @@ def _require_replacement(catalogue: str, schema: Schema) -> None:
         )
 
 
-def _require_pattern(formula: Formula, *, matched: bool) -> None:
-    """Refuse a formula that cannot be a pattern; in one that is matched, letters apply to bound variables only."""
+def _require_pattern(formula: Formula, *, matched: bool, equations: bool) -> None:
+    """Refuse a formula that cannot be a pattern; in one that is matched, letters apply to bound variables only.
+
+    ``equations``: whether it may equate letters.
+    """
     for part in subformulas(formula):
-        if isinstance(part, Top | Bottom):
+        if isinstance(part, Top | Bottom) or (isinstance(part, Eq) and not equations):
             raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {show(formula)} does")
         if isinstance(part, Eq) and not (_is_letter(part.left) and _is_letter(part.right)):
             raise CatalogueError(f"a pattern equates letters for terms only; {show(formula)} does not")

@@ -32,10 +32,11 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
             r"schema 's': A\(t\) is matched, so its letters",
         ),
         ((rule(schema("s", "", "A(t)", "A(t)", Condition.SYNTACTIC)),), {}, r"A\(t\) is matched, so its letters"),
+        ((rule(schema("s", "a = b", "", "b = a")),), {}, "a pattern cannot contain Eq; a = b does"),
         (
-            (rule(schema("s", "f(a) = b", "", "b = f(a)")),),
+            (rule(schema("s", "t = u", "A(u)", "A(t)", Condition.REPLACED)),),
             {},
-            "a pattern equates letters for terms only; f.a. = b does not",
+            "condition 'replaced' is for the forms",
         ),
         ((rule(schema("s", "A", "", "A ∨ ⊥")),), {}, "a pattern cannot contain Bottom; A ∨ ⊥ does"),
         ((rule(schema("s", "∀x A(x)", "", "A(f(t))")),), {}, r"a pattern cannot apply a function; A\(f\(t\)\) does"),
