@@ -9,7 +9,7 @@ import pytest
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
-from studies.whole_proofs import FILES, HEAD, PAGE, RECORD, Row, own_sets, pelletier, rows, table, written
+from studies.whole_proofs import FILES, HEAD, PAGE, PELLETIER, RECORD, Row, own_sets, pelletier, rows, table, written
 
 RECORDED: dict[str, dict[str, Row]] = json.loads(RECORD.read_text(encoding="utf-8"))
 QUICK = {
@@ -48,13 +48,13 @@ def test_own_problems_are_proved_as_recorded() -> None:
 
 @pytest.mark.long
 def test_all_own_problems_are_proved_as_recorded() -> None:
-    for name, problems in (own_sets() | {"Pelletier's problems": pelletier()}).items():
+    for name, problems in (own_sets() | {PELLETIER: pelletier()}).items():
         assert dict(rows(problems)) == RECORDED[name], name
 
 
 def test_the_first_problems_of_pelletier() -> None:
     first: list[Problem] = pelletier()[:18]
-    assert all(RECORDED["Pelletier's problems"][key] == row for key, row in rows(first))
+    assert all(RECORDED[PELLETIER][key] == row for key, row in rows(first))
 
 
 @pytest.mark.parametrize("name", FILES)
