@@ -21,7 +21,7 @@ PACKAGE = "proof_r1_formal"
 
 TRUSTED = {f"kernel.{path.stem}" for path in (ROOT / PACKAGE / "kernel").glob("*.py") if path.stem != "__init__"}
 """The modules that decide whether evidence holds."""
-MOST_LINES = 2_650
+MOST_LINES = 2_700
 """A kernel that can be read in one sitting."""
 LIBRARIES = {"msgspec", "mypy_extensions"}
 """The libraries that they may import, beside Python's own; the second for the type checker only."""

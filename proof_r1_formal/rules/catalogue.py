@@ -10,8 +10,9 @@ proved by a theorem of the same name: in ``theories/``, or one that Lean's kerne
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -101,23 +102,34 @@ def catalogue(name: str) -> Catalogue:
     Raises:
         CatalogueError: the name is unknown, or the file is not a catalogue.
     """
-    if name in _KNOWN:
-        return _KNOWN[name]
+    known = get_args(RuleSystem)
+    if name in known:
+        return _built_in(cast(RuleSystem, name))
     if name.endswith(".toml"):
         return read_catalogue(Path(name))
     raise CatalogueError(
-        f"no rule catalogue {name!r}; there are {', '.join(map(repr, _KNOWN))}, and files whose names end in .toml"
+        f"no rule catalogue {name!r}; there are {', '.join(map(repr, known))}, and files whose names end in .toml"
     )
 
 
 _FOLDER = Path(__file__).resolve().parent
-_KNOWN: dict[str, Catalogue] = {}
-for _name in get_args(RuleSystem):
-    _KNOWN[_name] = read_catalogue(_FOLDER / f"{_name}.toml")
 
-TRAIN = _KNOWN["train"]
+
+@cache
+def _built_in(name: RuleSystem) -> Catalogue:
+    return read_catalogue(_FOLDER / f"{name}.toml")
+
+
+TRAIN = _built_in("train")
 """R_train: the rules of training on ProverQA."""
-FOLIO = _KNOWN["folio"]
+FOLIO = _built_in("folio")
 """R_folio: R_train and seven rules about quantified formulas."""
-COMPLETE = _KNOWN["complete"]
+COMPLETE: Catalogue
 """R_folio and rules for whole proofs of first-order logic with equality, whose steps may stand under hypotheses."""
+
+
+def __getattr__(name: str) -> Catalogue:
+    """``COMPLETE``, which is read when it is first used: its equations need the grammar."""
+    if name == "COMPLETE":
+        return _built_in("complete")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
