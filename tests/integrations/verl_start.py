@@ -10,18 +10,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from omegaconf import OmegaConf
-from verl.trainer import main_ppo
-from verl.trainer.ppo.reward import get_custom_reward_fn
-from verl.trainer.ppo.v1 import get_trainer_cls
-from verl.utils.config import omega_conf_to_dataclass
-
 PARTS = "actor", "rollout", "model"
 """The parts of a worker's configuration."""
 
 
 def start(config: Any, task_runner_class: Any) -> None:
     """What happens in place of a start of Ray."""
+    from omegaconf import OmegaConf
+    from verl.trainer.ppo.reward import get_custom_reward_fn
+    from verl.trainer.ppo.v1 import get_trainer_cls
+    from verl.utils.config import omega_conf_to_dataclass
+
     del task_runner_class
     config.transfer_queue.enable = True
     OmegaConf.resolve(config)
@@ -33,5 +32,7 @@ def start(config: Any, task_runner_class: Any) -> None:
 
 
 if __name__ == "__main__":
+    from verl.trainer import main_ppo
+
     vars(main_ppo)["run_ppo"] = start
     main_ppo.main()

@@ -208,7 +208,7 @@ lemma existential_elimination_part:
   "\<exists>x. (A x \<and> B x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> G) \<Longrightarrow> G" by blast
 lemma existential_elimination_not_forall:
   "\<not> (\<forall>x. A x) \<Longrightarrow> \<forall>x. (\<not> (A x) \<longrightarrow> G) \<Longrightarrow> G" by blast
-lemma equality_substitution: "t = u \<Longrightarrow> A t \<Longrightarrow> A u" by (rule subst)
+lemma equality_substitution: "t = u \<Longrightarrow> A t \<Longrightarrow> A u" by auto
 lemma equality_substitution_distinct: "A t \<Longrightarrow> \<not> (A u) \<Longrightarrow> \<not> (t = u)" by auto
 
 end
