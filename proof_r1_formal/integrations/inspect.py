@@ -220,12 +220,16 @@ def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -
 
 
 def completions(log: Path | str) -> Iterator[Completion]:
-    """The answers of a log, whole or not, in its order, each with its cost; warns of samples without an answer."""
+    """The answers of a log, whole or not, in its order, each with its cost; warns of samples that failed.
+
+    A sample that failed is left out, unless Inspect scored it: then it is what the model had answered, often nothing.
+    """
     for sample in read_eval_log_samples(log, all_samples_required=False, exclude_fields={"events", "store"}):
         number = sample.epoch - 1
         if sample.error is not None:
             LOG.warning("%s: problem %s, sample %d has no answer: %s", log, sample.id, number, sample.error.message)
-            continue
+            if not sample.scores:
+                continue
         usage = sample.model_usage.values()
         cost = Cost(
             tokens=sum(one.output_tokens for one in usage),

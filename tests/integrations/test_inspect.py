@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -31,6 +32,7 @@ pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test
 pytestmark = pytest.mark.integration
 
 EPOCHS = 3
+VALUES = {"right": Measure.AVG, "verified": Measure.VERIFIED, "rule_verified": Measure.RULE_VERIFIED}
 
 
 def evaluated(
@@ -42,6 +44,7 @@ def evaluated(
     status: str = "success",
     bodies: list[Any] | None = None,
     extra_body: dict[str, object] | None = None,
+    on_error: Mapping[str, bool] | None = None,
     **settings: Any,
 ) -> Any:
     """The log of an evaluation with the mock model; ``bodies`` gets the fields that each request would have."""
@@ -58,7 +61,15 @@ def evaluated(
 
     model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
     task = proof(str(file), **settings)
-    [log] = run(task, model=model, epochs=epochs, log_dir=str(folder), display="none", extra_body=extra_body)
+    [log] = run(
+        task,
+        model=model,
+        epochs=epochs,
+        log_dir=str(folder),
+        display="none",
+        extra_body=extra_body,
+        **(on_error or {}),
+    )
     assert log.status == status, log.error
     return log
 
@@ -91,10 +102,7 @@ def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: Mapping[M
     }
 
 
-@pytest.mark.parametrize(
-    ("value", "measure"),
-    [("right", Measure.AVG), ("verified", Measure.VERIFIED), ("rule_verified", Measure.RULE_VERIFIED)],
-)
+@pytest.mark.parametrize(("value", "measure"), VALUES.items())
 def test_means_are_shares_of_answers(
     log: Any, scores: Mapping[Measure, Estimate], value: str, measure: Measure
 ) -> None:
@@ -211,6 +219,63 @@ def test_a_sample_without_an_answer_is_named(tmp_path: Path, caplog: pytest.LogC
     log = evaluated(tmp_path, fail, file=file, status="error")
     assert list(completions(log.location)) == []
     assert "problem garden/2, sample 0 has no answer: RuntimeError('the model is away')" in caplog.text
+
+
+def some_fail() -> Callable[[str], str]:
+    """The answers in turn, but for every third problem an error in place of its second answer."""
+    answer, asked = asked_in_turn(EPOCHS), Counter[str]()
+    fails = [question(problem) for problem in list(PROBLEMS.values())[::3]]
+
+    def reply(prompt: str) -> str:
+        found = answer(prompt)
+        asked[prompt] += 1
+        if asked[prompt] == 2 and any(prompt.endswith(text) for text in fails):
+            raise RuntimeError("the model is away")
+        return found
+
+    return reply
+
+
+def log_with_failures(folder: Path, *, scored: bool) -> Any:
+    from inspect_ai import Epochs
+
+    on_error = {"fail_on_error": False, "score_on_error": scored}
+    return evaluated(folder, some_fail(), epochs=Epochs(EPOCHS, ["mean", "pass_at_3"]), on_error=on_error)
+
+
+def test_failed_samples_that_are_scored_are_wrong_here_and_in_the_completions(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from proof_r1_formal.integrations.inspect import completions
+
+    log = log_with_failures(tmp_path, scored=True)
+    given = list(completions(log.location))
+    failed = [(one.problem_id, one.sample) for one in given if not one.completion]
+    assert failed == [("garden/1", 1), ("garden/4", 1), ("animals/3", 1)]
+    for name, number in failed:
+        assert f"problem {name}, sample {number} has no answer: RuntimeError('the model is away')" in caplog.text
+    scores = evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, given)).overall.scores
+    assert (scores[Measure.AVG].value, scores[Measure.AVG].denominator) == (9 / 18, 18)
+    for name, measure in VALUES.items():
+        assert values(log, name, "mean")["mean"] == pytest.approx(scores[measure].value)
+    assert values(log, "right", "pass_at_3")["mean"] == pytest.approx(scores[Measure.PASS].value)
+    rates = values(log, "verifier", None)
+    assert {name: scores[Measure(name)].value for name in rates if name != "Uncertain right"} == {
+        name: rate for name, rate in rates.items() if name != "Uncertain right"
+    }
+
+
+def test_failed_samples_that_are_not_scored_are_left_out_in_two_ways(tmp_path: Path) -> None:
+    """Inspect takes the mean of the means of problems, and Pass@3 of two samples is 1 if one of them is right."""
+    from proof_r1_formal.integrations.inspect import completions
+
+    log = log_with_failures(tmp_path, scored=False)
+    given = list(completions(log.location))
+    assert len(given) == len(PROBLEMS) * EPOCHS - 3
+    scores = evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, given)).overall.scores
+    assert (scores[Measure.AVG].value, scores[Measure.AVG].denominator) == (9 / 16, 16)
+    assert values(log, "right", "mean")["mean"] == pytest.approx(19 / 36)
+    assert (scores[Measure.PASS].value, values(log, "right", "pass_at_3")["mean"]) == (5 / 6, 1.0)
 
 
 # -- what is left out -------------------------------------------------------------------------------------------------
