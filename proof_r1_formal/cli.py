@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "rules": ("about", "List the rules, or show one with its schemata and an example."),
     "doctor": ("about", "List the solvers and proof assistants, and what is missing."),
     "serve": ("service", "Verify over HTTP until interrupted."),
+    "mcp": ("service", "Offer tools that check proofs to agents, over MCP."),
 }
 """Name of a command -> its module in ``commands/``, and the first sentence of its help. Grouped by ``GROUPS``."""
 
@@ -48,7 +49,7 @@ GROUPS: Final = {
     "Data": ("parse", "translate", "generate", "prove", "export"),
     "Models": ("prompt", "grammar", "best", "train"),
     "Trust": ("soundness", "theories", "rules", "doctor"),
-    "Service": ("serve",),
+    "Service": ("serve", "mcp"),
 }
 """Heading in the help -> the commands under it."""
 

@@ -74,7 +74,9 @@ def linked(folder: Path, *extras: str) -> dict[str, str]:
         (packages / name).symlink_to(ROOT / name)
     for name, arguments in (("python", "-S"), ("proof-r1", "-S -m proof_r1_formal")):
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {arguments} "$@"\n', encoding="utf-8")
+        # It sets the path itself: a program that starts it may hand on another environment, as clients of MCP do.
+        script = f'#!/bin/sh\nexport PYTHONPATH={packages}\nexec {sys.executable} {arguments} "$@"\n'
+        program.write_text(script, encoding="utf-8")
         program.chmod(0o755)
     found = os.pathsep.join((str(programs), os.environ["PATH"]))
     return {"PATH": found, "PYTHONPATH": str(packages), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -55,7 +55,12 @@ def test_every_command_shows_its_help_after_pip(extra: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("command", "extra"), [(("serve",), "serve"), (("train", "--config", "training/configs/paper.yaml"), "train")]
+    ("command", "extra"),
+    [
+        (("serve",), "serve"),
+        (("mcp",), "mcp"),
+        (("train", "--config", "training/configs/paper.yaml"), "train"),
+    ],
 )
 def test_a_command_names_the_extra_that_it_needs(command: tuple[str, ...], extra: str, tmp_path: Path) -> None:
     refused = run(linked(tmp_path), "proof-r1", *command)

@@ -1,18 +1,23 @@
-"""``serve``: the verifier as an HTTP service; requires the extra ``serve``."""
+"""``serve`` and ``mcp``: the verifier as an HTTP service (extra ``serve``), and for agents over MCP (extra ``mcp``)."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from proof_r1_formal.commands import common
 from proof_r1_formal.data.native import to_json
 
+if TYPE_CHECKING:
+    import uvicorn
+
+LOOPBACK = "127.0.0.1"
 CONNECTIONS = 1024
 """The most concurrent connections; further ones get the status 503."""
 MAX_HEAD = 64 * 1024
@@ -20,7 +25,7 @@ MAX_HEAD = 64 * 1024
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = LOOPBACK,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 selects a free one.")] = 8765,
     workers: Annotated[
         int | None,
@@ -71,12 +76,7 @@ def serve(
     if problems is not None:
         known = common.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
         records = {key: to_json(problem, path=problems) for key, problem in known.items()}
-    try:
-        with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
-            pass
-    except OSError as error:
-        why = os.strerror(error.errno or 0)
-        common.fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
+    _check_port(host, port)
     pool = Pool(BACKEND, workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))
     config = uvicorn.Config(
         build(pool, Access(token, records, max_body, read_timeout, max_actions, waiting)),
@@ -90,6 +90,68 @@ def serve(
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=int(START + timeout),
     )
+    _run(config, lambda url: f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
+
+
+def mcp(
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Listen on this port of 127.0.0.1 (streamable HTTP); 0 selects a free one. "
+            "Without it: standard input and output.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option("-j", "--workers", min=1, help="Number of worker processes.")] = 1,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Timeout of a call, in seconds.")] = 60.0,
+    worker_memory: Annotated[
+        int, typer.Option("--worker-memory", min=1, help="Memory, in MiB, at which a worker process is replaced.")
+    ] = 512,
+) -> None:
+    """Offer tools that check proofs to agents, over MCP.
+
+    The agent's program starts this command, and ends it by closing its input.
+    """
+    if find_spec("mcp") is None:
+        common.fail("the server requires mcp: pip install 'proof-r1-formal[mcp]'")
+    from proof_r1_formal.integrations.mcp import build
+    from proof_r1_formal.workers import Limits
+    from proof_r1_formal.workers.pool import Pool
+    from proof_r1_formal.workers.processes import BACKEND
+
+    if port is not None:
+        _check_port(LOOPBACK, port)
+    pool = Pool(BACKEND, workers, Limits(timeout, worker_memory))
+    try:
+        pool.start()
+        if port is None:
+            build(pool).run("stdio")
+        else:
+            import uvicorn
+
+            app = build(pool).streamable_http_app(host=LOOPBACK)  # refuses a Host that is not this machine's
+            config = uvicorn.Config(app, host=LOOPBACK, port=port, log_level="warning", limit_concurrency=CONNECTIONS)
+            _run(config, lambda url: f"running on {url}/mcp")
+    finally:
+        pool.close()
+
+
+def _check_port(host: str, port: int) -> None:
+    """End with an error if the port cannot be used."""
+    try:
+        with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
+            pass
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        common.fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
+
+
+def _run(config: uvicorn.Config, started: Callable[[str], str]) -> None:
+    """Run a server until it is interrupted; ``started`` makes a message of its URL."""
+    import uvicorn
 
     class Server(uvicorn.Server):
         """Says where it is once it listens, and when it has stopped."""
@@ -97,9 +159,9 @@ def serve(
         async def startup(self, sockets: list[socket] | None = None) -> None:
             await super().startup(sockets)
             if self.servers:
+                host = config.host
                 bound = self.servers[0].sockets[0].getsockname()
-                url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
-                common.log(f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
+                common.log(started(f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"))
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
             await super().shutdown(sockets)

@@ -1,0 +1,239 @@
+"""The MCP server, asked by the SDK's own client: in process, over standard input and output, and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jsonschema
+import pytest
+
+pytest.importorskip("mcp")
+
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.integrations.mcp import build
+from proof_r1_formal.integrations.mcp_tools import MAX_TEXT
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.workers import Limits
+from proof_r1_formal.workers.pool import Pool, WorkerPool
+from proof_r1_formal.workers.processes import BACKEND
+from tests.patience import PATIENCE
+
+_T = TypeVar("_T")
+
+PREMISES = ["∀x (cat(x) → animal(x))", "cat(tom)"]
+STEP = {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "animal(tom)", "rule": "IMPLICATION_ELIMINATION"}
+WRONG = {**STEP, "conclusion": "dog(tom)"}
+QUESTION: dict[str, Any] = {"premises": PREMISES, "goal": "animal(tom)"}
+TOOLS = ["certify", "check_proof", "check_step", "countermodel", "parse_formula", "prove"]
+PROGRAM = str(Path(sys.executable).with_name("proof-r1"))
+
+
+def with_client(use: Callable[[Client], Awaitable[_T]], server: Any = None) -> _T:
+    async def main() -> _T:
+        async with Client(build(WorkerPool()) if server is None else server, read_timeout_seconds=PATIENCE) as client:
+            return await use(client)
+
+    return asyncio.run(main())
+
+
+def call(tool: str, server: Any = None, **arguments: Any) -> tuple[Any, str]:
+    """The typed result of a tool, None for an error, and its text. The result fits the schema that the tool states."""
+
+    async def use(client: Client) -> tuple[Any, str]:
+        schemas = {one.name: one.output_schema for one in (await client.list_tools()).tools}
+        reply = await client.call_tool(tool, arguments)
+        [content] = reply.content
+        assert isinstance(content, TextContent)
+        if reply.is_error:
+            return None, content.text
+        assert schemas[tool] is not None
+        jsonschema.validate(reply.structured_content, schemas[tool])
+        return reply.structured_content, content.text
+
+    return with_client(use, server)
+
+
+def test_the_server_offers_typed_tools_that_change_nothing() -> None:
+    async def use(client: Client) -> list[Any]:
+        return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in with_client(use)}
+    assert sorted(tools) == TOOLS
+    for tool in tools.values():
+        assert tool.description
+        assert tool.output_schema
+        assert tool.annotations.read_only_hint
+        assert all("description" in field or "$ref" in field for field in tool.input_schema["properties"].values())
+
+
+def test_a_right_proof_is_rule_verified() -> None:
+    result, text = call("check_proof", **QUESTION, steps=[STEP], answer="True")
+    assert (result["verified"], result["rule_verified"], result["answer"]) == (True, True, "True")
+    assert result["first_failing"] is None
+    assert [step["accepted"] for step in result["steps"]] == [True, True]
+    assert text.splitlines()[0] == "The proof answers True: rule-verified."
+
+
+def test_the_cost_is_that_of_the_verifier() -> None:
+    result, _ = call("check_proof", **QUESTION, steps=[STEP])
+    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)])
+    problem = Problem("question", premises, three_way_options(parse_formula("animal(tom)")))
+    assert result["cost"] == Verifier().cost(problem, f"<summary>{json.dumps([STEP])}</summary>")
+
+
+def test_a_wrong_step_is_named_with_its_reason_and_a_countermodel() -> None:
+    result, text = call("check_proof", **QUESTION, steps=[WRONG], answer="True")
+    assert (result["verified"], result["first_failing"]) == (False, "s1")
+    assert result["steps"][0]["reasons"][0]["code"] == "NOT_ENTAILED"
+    assert "true atoms: cat(0), animal(0)" in result["steps"][0]["countermodel"]
+    assert "s1: fails entailment, rule" in text
+    assert "NOT_ENTAILED: the dependencies do not entail the conclusion" in text
+
+
+def test_an_uncertain_answer_is_verified_without_steps() -> None:
+    result, _ = call("check_proof", premises=PREMISES, goal="dog(tom)", steps=[], answer="Uncertain")
+    assert (result["verified"], result["answer"]) == (True, "Uncertain")
+    wrong, _ = call("check_proof", **QUESTION, steps=[STEP], answer="Uncertain")
+    assert wrong["verified"] is False
+    assert "NOT_UNCERTAIN" in [reason["code"] for reason in wrong["reasons"]]
+
+
+def test_a_step_is_checked_after_those_before_it() -> None:
+    second = {
+        "id": "s2",
+        "dependencies": ["s1", "h2"],
+        "conclusion": "animal(tom) ∧ cat(tom)",
+        "rule": "CONJUNCTION_INTRODUCTION",
+    }
+    result, _ = call("check_step", **QUESTION, steps=[STEP], step=second)
+    assert result["step"]["accepted"]
+    assert result["usable"] == ["h1", "h2", "s1"]
+    refused, _ = call("check_step", **QUESTION, steps=[WRONG], step=second)
+    assert refused["usable"] == ["h1", "h2"]
+    assert refused["step"]["reasons"][0]["code"] == "UNTRUSTED_DEPENDENCY"
+
+
+@pytest.mark.parametrize(("goal", "answer"), [("animal(tom)", "True"), ("¬animal(tom)", "False")])
+def test_a_proof_that_is_found_is_accepted(goal: str, answer: str) -> None:
+    found, text = call("prove", premises=PREMISES, goal=goal)
+    assert (found["result"], found["answer"]) == ("proved", answer)
+    assert f"the answer is {answer}" in text
+    checked, _ = call("check_proof", premises=PREMISES, goal=goal, steps=found["steps"])
+    assert checked["rule_verified"]
+
+
+def test_an_open_goal_has_two_countermodels() -> None:
+    found, text = call("prove", premises=PREMISES, goal="dog(tom)")
+    assert found["result"] == "uncertain"
+    assert sorted(found["countermodels"]) == ["False", "True"]
+    assert text.startswith("Uncertain")
+
+
+def test_a_countermodel_refutes_the_entailment() -> None:
+    found, text = call("countermodel", premises=PREMISES, conclusion="dog(tom)")
+    assert found["result"] == "countermodel"
+    assert found["model"] in text
+    assert found["predicates"]["cat"] == [[0]]
+    assert found["predicates"]["dog"] == []
+    entailed, _ = call("countermodel", premises=PREMISES, conclusion="animal(tom)")
+    assert (entailed["result"], entailed["model"]) == ("entailed", None)
+
+
+def test_a_spent_budget_decides_nothing() -> None:
+    found, text = call("countermodel", premises=PREMISES, conclusion="animal(tom)", budget=1)
+    assert found["result"] == "undecided"
+    assert "the question's budget of 1 steps is spent" in text
+    gave_up, why = call("prove", **QUESTION, budget=1)
+    assert gave_up["result"] == "gave up"
+    assert "the budget is spent" in why
+
+
+def test_a_formula_is_read_with_its_symbols() -> None:
+    result, text = call("parse_formula", formula="all x. (P(x) -> Q(x))")
+    assert text == result["formula"] == "∀x (P(x) → Q(x))"
+    assert result["predicates"] == ["P", "Q"]
+    repaired, words = call("parse_formula", formula="P(a))", repair=True)
+    assert (repaired["formula"], len(repaired["repairs"])) == ("P(a)", 1)
+    assert f"repaired: {repaired['repairs'][0]}" in words
+
+
+def test_a_certificate_is_made_of_a_verified_proof_only() -> None:
+    result, text = call("certify", **QUESTION, steps=[STEP], answer="True")
+    assert result["certificate"]
+    assert result["is_theorem"] is None
+    assert "theorem answer" in result["lean"]
+    assert result["isabelle"].startswith("theory")
+    assert text.startswith("A certificate that no kernel has checked")
+    refused, why = call("certify", **QUESTION, steps=[WRONG], answer="True")
+    assert (refused["certificate"], refused["lean"]) == (False, None)
+    assert refused["reason"] in why
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "says"),
+    [
+        ("prove", {"premises": ["P(", "Q)"], "goal": "R"}, "premise h2: unexpected ')'"),
+        ("prove", {"premises": [], "goal": "P("}, "the goal cannot be read"),
+        ("prove", {"premises": ["P(a)", "P"], "goal": "P(a)"}, "premise h2: 'P' is used as"),
+        ("prove", {**QUESTION, "budget": 10**9}, "less than or equal to 100000"),
+        ("countermodel", {"premises": [], "conclusion": "P" * (MAX_TEXT + 1)}, "at most 8192 characters"),
+        ("check_proof", {**QUESTION, "steps": [STEP] * 257}, "at most 256 items"),
+        ("check_proof", {**QUESTION, "steps": [{**STEP, "rule": "R" * 9999}]}, "at most 8192"),
+        ("check_proof", {**QUESTION, "steps": [{**STEP, "id": "h_goal_true"}], "answer": "True"}, "states an answer"),
+        ("parse_formula", {"formula": "P(a"}, "ends too early at line 1, column 4"),
+        ("parse_formula", {"formula": "P(a)", "notation": "none such"}, "notation"),
+    ],
+)
+def test_an_unusable_question_is_an_error_that_says_why(tool: str, arguments: dict[str, Any], says: str) -> None:
+    result, text = call(tool, **arguments)
+    assert result is None
+    assert says in text
+
+
+def test_a_call_that_takes_too_long_is_an_error() -> None:
+    pool = Pool(BACKEND, 1, Limits(timeout=1e-3))
+    pool.start()
+    try:
+        result, text = call("prove", build(pool), **QUESTION)
+    finally:
+        pool.close()
+    assert result is None
+    assert "0.001" in text
+
+
+def test_an_agent_asks_the_command_over_standard_input() -> None:
+    program = StdioServerParameters(command=PROGRAM, args=["mcp"], env=dict(os.environ))
+    result, _ = call("check_proof", program, **QUESTION, steps=[STEP], answer="True")
+    assert result["rule_verified"]
+
+
+def test_an_agent_asks_the_command_over_http() -> None:
+    process = subprocess.Popen(
+        [PROGRAM, "mcp", "--port", "0"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr is not None
+    try:
+        found = re.fullmatch(r"running on (http://127\.0\.0\.1:\d+/mcp)\n", process.stderr.readline())
+        assert found is not None
+        result, _ = call("countermodel", found[1], premises=PREMISES, conclusion="dog(tom)")
+        assert result["result"] == "countermodel"
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read() == "stopped\n"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stderr.close()
