@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.evaluation.measures import Measure, Row
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length, under_contract
+from proof_r1_formal.kernel.syntax import And, Formula, Iff, Implies, Not, Or
 from proof_r1_formal.proof.action import FIELDS as ACTION_FIELDS
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from tests.builders import completion, reference_traces
 from tests.builders import problem as built
 
@@ -38,10 +41,13 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference-differences
 _Key = tuple[int, str]  # index of an action and name of a verdict
 
 
-def classify(report: TraceReport, reference: list[dict[str, Any]], declared: list[int]) -> dict[_Key, str]:
+def classify(
+    problem: Problem, report: TraceReport, reference: list[dict[str, Any]], declared: list[int]
+) -> dict[_Key, str]:
     """The class of each disagreement of a trace; ``UNEXPLAINED`` if there is none.
 
     Args:
+        problem: that the trace is for.
         report: ours.
         reference: theirs, action by action.
         declared: how many dependencies each action lists, repeats included.
@@ -60,9 +66,12 @@ def classify(report: TraceReport, reference: list[dict[str, Any]], declared: lis
         for name, key in FIELDS.items():
             if (index, name) in differs:
                 inherited = any(dependency in admitted_differently for dependency in step.dependencies)
-                classes[index, name] = _class(
+                found = _class(
                     name, step, theirs[key], declared[index], duplicated, inherited, _restated(step, ours[:index])
                 )
+                if found == "UNEXPLAINED" and name == "rule" and step.schema:
+                    found = _class_of_rule(step, theirs[key], _stated(problem, step, ours[:index]))
+                classes[index, name] = found
         if (index, "semantic") in differs or (index, "rule") in differs:
             admitted_differently.add(step.id)
     return classes
@@ -84,7 +93,7 @@ def _class(
 ) -> str:
     if _has(step, Code.DUPLICATE_ID) or (name == "in_closure" and duplicated):
         return "duplicate id"
-    if name == "schema" and any(_has(step, code) for code in (Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH)):
+    if theirs and any(_has(step, code) for code in (Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH)):
         return "schema error here"
     if step.schema and declared > len(step.dependencies) and not theirs and (declared > 4 or name == "rule"):
         return "dependency named twice"
@@ -100,7 +109,60 @@ def _class(
         return "repeats what was not admitted"
     if name == "progress" and (_has(step, Code.RESTATES_DEPENDENCY) or _has(step, Code.REPEATS_CONCLUSION)):
         return "repeats by equivalence"
+    if name == "progress" and theirs and step.terminal and _has(step, Code.BINDING_MISMATCH):
+        return "another formula under the option's id"
     return "UNEXPLAINED"
+
+
+def _class_of_rule(step: StepReport, theirs: bool, stated: Sequence[Formula]) -> str:
+    """Why the step is an instance of its rule on one side only, from what is one here if a formula is replaced."""
+    conclusion, rule = parse_formula(step.conclusion or ""), step.declared_rule or ""
+    sides = _sides(conclusion) if theirs and step.semantic and rule == "MODUS_TOLLENS" else []
+    if any(_is_instance(stated, side, rule) for side in sides):
+        return "weaker than the negated antecedent"
+    if step.rule and not theirs:
+        for place, formula in enumerate(stated):
+            if any(_is_instance([*stated[:place], part, *stated[place + 1 :]], conclusion, rule)
+                   for part in _parts(formula)):  # fmt: skip
+                return "principal under a connective"
+    return "UNEXPLAINED"
+
+
+def _stated(problem: Problem, step: StepReport, earlier: tuple[StepReport, ...]) -> list[Formula]:
+    """The formulas of the dependencies of a step."""
+    known = {premise.id: premise.formula for premise in problem.premises}
+    known |= {one.id or "": parse_formula(one.conclusion or "") for one in earlier if one.schema}
+    return [known[name] for name in step.dependencies if name in known]
+
+
+def _is_instance(stated: Sequence[Formula], conclusion: Formula, rule: str) -> bool:
+    names = [f"h{number}" for number in range(1, len(stated) + 1)]
+    asked = built(*map(show, stated), goal=show(conclusion))
+    return Verifier().verify(asked, completion(("s1", names, show(conclusion), rule))).actions[0].rule
+
+
+def _sides(formula: Formula) -> list[Formula]:
+    """What a disjunction is made of, at every depth; nothing of another formula."""
+    halves = (formula.left, formula.right) if isinstance(formula, Or) else ()
+    return [side for one in halves for side in (one, *_sides(one))]
+
+
+def _parts(formula: Formula) -> list[Formula]:
+    """What a formula states under its connectives, at every depth, without itself."""
+    match formula:
+        case And(left, right):
+            direct = [left, right]
+        case Iff(left, right):
+            direct = [Implies(left, right), Implies(right, left)]
+        case Not(Not(inner)):
+            direct = [inner]
+        case Not(Or(left, right)):
+            direct = [Not(left), Not(right)]
+        case Not(Implies(left, right)):
+            direct = [left, Not(right)]
+        case _:
+            direct = []
+    return [part for one in direct for part in (one, *_parts(one))]
 
 
 def _has(step: StepReport, code: Code) -> bool:
@@ -110,14 +172,77 @@ def _has(step: StepReport, code: Code) -> bool:
 def test_a_conclusion_that_does_not_parse_has_a_class() -> None:
     texts = ("Q(a)", "live_a_simple_life(Micah) ⊕ Nemo)", "P(a, a)", "Q(a)")
     steps = [(f"s{number}", ["h1"], text, "CONJUNCTION_ELIMINATION") for number, text in enumerate(texts)]
-    report = Verifier().verify(built("P(a)", goal="P(a)"), completion(*steps))
+    asked = built("P(a)", goal="P(a)")
+    report = Verifier().verify(asked, completion(*steps))
     theirs = {key: key == "schema_valid" for key in FIELDS.values()}  # no conclusion is entailed
-    assert classify(report, [theirs] * 4, [1] * 4) == {
+    assert classify(asked, report, [theirs] * 4, [1] * 4) == {
         (0, "progress"): "progress without entailment",
         (1, "schema"): "schema error here",
         (2, "schema"): "schema error here",
         (3, "progress"): "progress without entailment",
     }
+
+
+ALL = frozenset(FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("premises", "action", "there", "found"),
+    [
+        (
+            ("p(b) → q(b)", "¬q(b)"),
+            ("s1", "¬p(b) ∨ r(b)", "MODUS_TOLLENS"),
+            ALL - {"in_closure"},
+            {"rule": "weaker than the negated antecedent"},
+        ),
+        (
+            ("p(b) → q(b)", "¬q(b)"),
+            ("s1", "r(b) ∨ s(b) ∨ ¬p(b)", "MODUS_TOLLENS"),
+            ALL - {"in_closure"},
+            {"rule": "weaker than the negated antecedent"},
+        ),
+        (
+            ("p(b) → q(b)", "¬q(b)"),
+            ("s1", "q(b) → r(b)", "MODUS_TOLLENS"),  # entailed, but not a disjunction
+            ALL - {"in_closure"},
+            {"rule": "UNEXPLAINED"},
+        ),
+        (
+            ("¬¬((p(b) → q(b)) ∧ s(b))", "p(b)"),
+            ("s1", "q(b)", "IMPLICATION_ELIMINATION"),
+            ALL - {"in_closure", "rule"},
+            {"rule": "principal under a connective"},
+        ),
+        (
+            ("p(b) → q(b)", "p(b)"),
+            ("s1", "q(b)", "IMPLICATION_ELIMINATION"),
+            ALL - {"in_closure", "rule"},
+            {"rule": "UNEXPLAINED"},
+        ),
+        (
+            ("p(b)", "q(b)"),
+            ("h_goal_true", "p(b) ∧ q(b)", "CONJUNCTION_INTRODUCTION"),
+            ALL,
+            {"progress": "another formula under the option's id"},
+        ),
+        (
+            ("p(b)", "∀x (p(x) → q(x))"),
+            ("s1", "∀x p(x) → q(b)", "IMPLICATION_ELIMINATION"),
+            ALL - {"in_closure", "rule"},
+            dict.fromkeys(("schema", "semantic", "progress"), "schema error here"),
+        ),
+    ],
+)
+def test_differences_that_these_data_do_not_show_have_classes(
+    premises: tuple[str, str], action: tuple[str, str, str], there: frozenset[str], found: dict[str, str]
+) -> None:
+    """The verdicts there are those that the document says."""
+    name, conclusion, rule = action
+    asked = built(*premises, goal="r(b)")
+    report = Verifier().verify(asked, completion((name, ["h1", "h2"], conclusion, rule)))
+    theirs = {key: verdict in there for verdict, key in FIELDS.items()}
+    classes = classify(asked, report, [theirs], [2])
+    assert {verdict: of for (_, verdict), of in classes.items()} == found
 
 
 @pytest.mark.parametrize(
@@ -181,7 +306,7 @@ def test_disagreements_with_the_reference_are_documented(shared_data: Path, solv
             verified[answer_class(report, theirs["actions"]), "there" if sound else "here"] += 1
         listed = json.loads(re.search(r"<summary>(.*)</summary>", theirs["response"], re.DOTALL)[1])  # type: ignore[index]
         for (index, name), found in classify(
-            report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed]
+            problem, report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed]
         ).items():
             counts[found, name] += 1
             if found == "UNEXPLAINED":
@@ -242,7 +367,7 @@ def test_strict_scores_differ_where_verdicts_do(shared_data: Path) -> None:
         there = their_row(problem, theirs, listed)
         kept = under_contract(report, "strict")
         here = output_row(kept, reference_length(problem), None, eligibility="reference", contract="strict")
-        classes = classify(report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed])
+        classes = classify(problem, report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed])
         unknown = any(_has(step, Code.UNKNOWN_RULE) for step in report.actions)
         explained = bool(classes) or unknown or report.answer_correct != theirs["answer_correct"]
         for side, row in enumerate((there, here)):
