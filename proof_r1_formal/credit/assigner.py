@@ -32,7 +32,7 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
-from proof_r1_formal.credit.workers import Checked, Workers, attempt, nothing, prover_of
+from proof_r1_formal.credit.workers import Checked, Corrected, Workers, attempt, attempt_correction, nothing, prover_of
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
 from proof_r1_formal.evaluation.estimates import quotient, total
@@ -100,6 +100,8 @@ class CreditAssigner:
         workers: processes that verify; with 0 this process verifies, without a time limit.
         timeout: seconds of one completion in a worker; a completion that takes longer counts as wrong.
         max_tokens: no correction is longer than this, its kept part included.
+        replaces_rows: whether the trainer puts the rows of ``BatchCredit.replaced`` in the place of completions.
+            Without it, a method with corrections is refused.
 
     Raises:
         ProofR1Error: an unknown method or one without rollouts, an unknown preset or catalogue, or a tokenizer whose
@@ -117,6 +119,7 @@ class CreditAssigner:
         workers: int = 1,
         timeout: float = 60.0,
         max_tokens: int | None = None,
+        replaces_rows: bool = False,
     ) -> None:
         named = METHODS.get(method)
         if named is None or isinstance(named, Imitation):
@@ -128,6 +131,9 @@ class CreditAssigner:
         self._settings = settings or CreditSettings(preset=preset or "paper")
         if self._settings.preset not in PRESETS:
             raise ProofR1Error(f"no preset is named {self._settings.preset!r}; there are {', '.join(PRESETS)}")
+        if needs_corrections(named) and not replaces_rows:
+            advice = "use ProofTrainer (integrations.trl), or a trainer that does so and says replaces_rows=True"
+            raise ProofR1Error(f"method {method!r} replaces rows of the batch, which this trainer does not; {advice}")
         self._corrections = _Corrections.of(named, tokenizer, max_tokens) if needs_corrections(named) else None
         if not isinstance(tokenizer, str | bytes):
             if not hasattr(tokenizer, "backend_tokenizer"):
@@ -181,11 +187,13 @@ class CreditAssigner:
         completion_ids: Sequence[Sequence[int]],
         *,
         openings: Sequence[str] | None = None,
+        correct: bool = True,
     ) -> list[Rollout]:
         """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
 
         ``openings``: for each completion the text that it continues, such as the first steps of a proof; they are
-        verified with it, and none of their tokens has credit. A method with corrections takes none.
+        verified with it, and none of their tokens has credit. A method with corrections takes none. ``correct``:
+        whether such a method corrects the completions; an evaluation does not need it.
 
         Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
         hang, or that has an id without a token (the vocabulary of some models is padded), counts as one without an
@@ -197,7 +205,11 @@ class CreditAssigner:
         if self.corrects and any(openings):
             raise ValueError("a method with corrections starts from the model's own steps; leave out openings")
         asked = list(map(self._ask, problems, completion_ids, openings))
-        return [wait() for wait in asked]
+        rollouts = [wait() for wait in asked]
+        if self._corrections is None or not correct:
+            return rollouts
+        corrections = list(map(self._ask_correction, problems, completion_ids, rollouts))
+        return [wait() for wait in corrections]
 
     def _ask(self, problem: Problem, ids: Sequence[int], opening: str) -> Callable[[], Rollout]:
         """Begin to verify; the function waits for the report."""
@@ -212,28 +224,40 @@ class CreditAssigner:
         if self._opening is None:
 
             def verify() -> Rollout:
-                found = attempt(problem, text.text, self._verifier, self._prover)
+                found = attempt(problem, text.text, self._verifier)
                 checked = Checked(missing, 0.0, found) if isinstance(found, str) else found
-                return self._rollout(ids, text, checked, opened=opened)
+                return self._rollout(text, checked, opened=opened)
 
             return verify
         with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
         asked = self._workers.verify(problem, text.text)
-        return lambda: self._rollout(ids, text, asked.result(), opened=opened)
+        return lambda: self._rollout(text, asked.result(), opened=opened)
 
-    def _rollout(self, ids: Sequence[int], text: TokenText, found: Checked, *, opened: bool) -> Rollout:
+    def _rollout(self, text: TokenText, found: Checked, *, opened: bool) -> Rollout:
         report, settings = found.report, self._settings
-        rollout = rollout_of(report, text, settings, verified=found.caused, failure=found.failure, opened=opened)
-        if self._corrections is None:
-            return rollout
-        corrected = self._corrections.rollout(ids, text, found.corrected, self._pieces)
-        return replace(rollout, corrected=corrected, correcting=found.correcting)
+        return rollout_of(report, text, settings, verified=found.caused, failure=found.failure, opened=opened)
+
+    def _ask_correction(self, problem: Problem, ids: Sequence[int], rollout: Rollout) -> Callable[[], Rollout]:
+        """Begin to correct; the function waits for the rollout with its correction."""
+        if rollout.failure is not None:
+            return lambda: rollout
+        text = self._pieces.read(ids)
+
+        def settled(found: Corrected) -> Rollout:
+            assert self._corrections is not None
+            corrected = self._corrections.rollout(ids, text, found.text, self._pieces)
+            return replace(rollout, corrected=corrected, correcting=found.seconds)
+
+        if self._workers is None:
+            return lambda: settled(attempt_correction(problem, text.text, rollout.report, self._prover))
+        asked = self._workers.correct(problem, text.text, rollout.report)
+        return lambda: settled(asked.result())
 
     @cached_property
-    def _prover(self) -> Prover | None:
-        return None if self._corrections is None else prover_of(self._verifier)
+    def _prover(self) -> Prover:
+        return prover_of(self._verifier)
 
     @cached_property
     def _verifier(self) -> Verifier:

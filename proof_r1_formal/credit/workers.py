@@ -2,8 +2,8 @@
 
 In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. If a completion makes its
 process fail, die or hang, its report has no action and no answer. Reports depend on problems and completions only, not
-on the workers. A future also says whether the completion may have caused a failure: a trainer credits only that. On
-request, a prover corrects each completion in which something is wrong.
+on the workers. A future also says whether the completion may have caused a failure: a trainer credits only that.
+A correction is a task of its own: a prover that fails or takes too long changes no report.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from proof_r1_formal import Problem, Settings, TraceReport, Verifier
 from proof_r1_formal.credit.corrections import CorrectedText
@@ -26,8 +26,6 @@ from proof_r1_formal.workers import Limits, NoWorkerError, WorkerError, worker_p
 CORRECTION_BUDGET = 20_000
 """Budget of the prover for one completion, in the units of ``generate.synthesize``; it stops a hard search."""
 
-_Task: TypeAlias = tuple[Problem, str, int, bool]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -38,16 +36,32 @@ class Checked:
         seconds: of processor time.
         failure: reason for a missing report, if it is missing.
         caused: False if no completion can have caused the failure: no worker can be started.
-        corrected: the correction, if it was asked for, something is wrong, and the prover found one.
-        correcting: seconds of processor time of the correction.
     """
 
     report: TraceReport
     seconds: float
     failure: str | None = None
     caused: bool = True
-    corrected: CorrectedText | None = None
-    correcting: float = 0.0
+
+
+class Corrected(NamedTuple):
+    """A correction, if the prover found one, and the seconds of processor time that it took."""
+
+    text: CorrectedText | None
+    seconds: float
+
+
+class _Verify(NamedTuple):
+    problem: Problem
+    completion: str
+    sample: int
+    evaluation: bool
+
+
+class _Correct(NamedTuple):
+    problem: Problem
+    completion: str
+    report: TraceReport
 
 
 _Answer: TypeAlias = Checked | str
@@ -56,7 +70,7 @@ _Answer: TypeAlias = Checked | str
 class Workers:
     """Processes that verify, with a timeout in seconds per completion. Use it in a ``with`` statement, more than once.
 
-    ``corrects``: whether to correct the completions, too.
+    ``corrects``: whether they can correct completions, too.
 
     Raises:
         ProofR1Error: the settings are unusable.
@@ -108,8 +122,31 @@ class Workers:
                 case BaseException() as error:
                     checked.set_exception(error)
 
-        self._pool.submit(_check, (problem, completion, sample, evaluation)).add_done_callback(settle)
+        self._pool.submit(_check, _Verify(problem, completion, sample, evaluation)).add_done_callback(settle)
         return checked
+
+    def correct(self, problem: Problem, completion: str, report: TraceReport) -> Future[Corrected]:
+        """Correct a completion with this report.
+
+        Returns:
+            A future. It raises SolverError if the solver is broken.
+        """
+        corrected: Future[Corrected] = Future()
+
+        def settle(answer: Future[Corrected]) -> None:
+            if answer.cancelled():
+                corrected.cancel()
+                return
+            match answer.exception():
+                case None:
+                    corrected.set_result(answer.result())
+                case WorkerError():
+                    corrected.set_result(Corrected(None, 0.0))
+                case error:
+                    corrected.set_exception(error)
+
+        self._pool.submit(_correct, _Correct(problem, completion, report)).add_done_callback(settle)
+        return corrected
 
 
 _verifiers: Mapping[bool, Verifier]
@@ -124,47 +161,55 @@ def _start(settings: Settings, corrects: bool) -> None:
     _prover = prover_of(_verifiers[False]) if corrects else None
 
 
-def _check(task: _Task) -> _Answer:
+def _check(task: _Verify) -> _Answer:
     problem, completion, sample, evaluation = task
-    return attempt(problem, completion, _verifiers[evaluation], None if evaluation else _prover, sample=sample)
+    return attempt(problem, completion, _verifiers[evaluation], sample=sample)
 
 
-def attempt(
-    problem: Problem, completion: str, verifier: Verifier, prover: Prover | None = None, *, sample: int = 0
-) -> Checked | str:
-    """The report on a completion, and its correction if there is a prover; or why there is none.
+def _correct(task: _Correct) -> Corrected:
+    assert _prover is not None
+    return attempt_correction(*task, _prover)
 
-    One completion never stops a run.
+
+def attempt(problem: Problem, completion: str, verifier: Verifier, *, sample: int = 0) -> Checked | str:
+    """The report on a completion, or why there is none. One completion never stops a run.
 
     Raises:
         SolverError: the solver is broken.
     """
+    started = time.process_time()
     try:
-        return _checked(problem, completion, verifier, prover, sample)
+        report = verifier.verify(problem, completion, sample=sample)
     except SolverError:
         raise
     except Exception as error:  # noqa: BLE001 (it is counted, and the text is kept)
         return f"{type(error).__name__}: {error}"
+    return Checked(report, time.process_time() - started)
+
+
+def attempt_correction(problem: Problem, completion: str, report: TraceReport, prover: Prover) -> Corrected:
+    """The correction of a completion with this report. A fault of the prover leaves the completion uncorrected.
+
+    Raises:
+        SolverError: the solver is broken.
+    """
+    started = time.process_time()
+    corrected = None
+    try:
+        found = correct(problem, completion, prover, report=report)
+        if isinstance(found, Correction):
+            whole = prover.verifier.verify(problem, found.text, sample=report.sample)
+            corrected = CorrectedText(len(found.kept), found.added, found.accepted, whole)
+    except SolverError:
+        raise
+    except Exception:  # noqa: BLE001 (the share of corrected completions is in the log)
+        corrected = None
+    return Corrected(corrected, time.process_time() - started)
 
 
 def prover_of(verifier: Verifier) -> Prover:
     """The prover that corrects completions."""
     return Prover(verifier, budget=CORRECTION_BUDGET)
-
-
-def _checked(problem: Problem, completion: str, verifier: Verifier, prover: Prover | None, sample: int) -> Checked:
-    started = time.process_time()
-    report = verifier.verify(problem, completion, sample=sample)
-    verified = time.process_time()
-    if prover is None:
-        return Checked(report, verified - started)
-    correction = correct(problem, completion, prover)
-    corrected = None
-    if isinstance(correction, Correction):
-        whole = verifier.verify(problem, correction.text, sample=sample)
-        corrected = CorrectedText(len(correction.kept), correction.added, correction.accepted, whole)
-    correcting = time.process_time() - verified
-    return Checked(report, verified - started, corrected=corrected, correcting=correcting)
 
 
 def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:

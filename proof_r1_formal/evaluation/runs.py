@@ -125,7 +125,7 @@ def _draw(first: Sequence[float], second: Sequence[float], *, by_seed: bool, rng
 
 
 def _p_value(difference: float, deviation: float, freedom: int, resamples: int) -> tuple[float, float]:
-    """The p-value, and its error from that of the deviation of so many normal draws."""
+    """The p-value, and its error, which is that of a deviation from this number of normal draws."""
     if not deviation:
         return (0.0 if difference else 1.0), 0.0
     off = 1 / math.sqrt(2 * resamples)

@@ -22,6 +22,7 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.proof.action import FIELDS, Action, NotAnArrayError, array_start, next_action
+from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import completion, summary
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
@@ -53,13 +54,16 @@ class Correction:
         return self.kept + self.added
 
 
-def correct(problem: Problem, text: str, prover: Prover) -> Correction | GaveUp | Uncertain | None:
+def correct(
+    problem: Problem, text: str, prover: Prover, *, report: TraceReport | None = None
+) -> Correction | GaveUp | Uncertain | None:
     """Correct a completion.
 
     Args:
         problem: the question.
         text: the completion.
         prover: continues the proof; its verifier decides which actions pass all checks.
+        report: of that verifier on the completion, if it is known; else it verifies.
 
     Returns:
         None if nothing is wrong: the completion binds the right option, and all its actions pass all checks. What the
@@ -69,7 +73,7 @@ def correct(problem: Problem, text: str, prover: Prover) -> Correction | GaveUp 
         SignatureError: the problem uses a symbol in two ways.
         SolverError: the verifier's solver is missing or broken.
     """
-    report = prover.verifier.verify(problem, text)
+    report = prover.verifier.verify(problem, text) if report is None else report
     right = report.answer is not None and report.answer_correct is not False
     if report.parsed and right and all(step.signal == VERIFIED for step in report.actions):
         return None

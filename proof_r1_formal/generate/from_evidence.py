@@ -355,7 +355,7 @@ def _rows(formula: Connective, given: Sequence[Signed]) -> list[tuple[bool, bool
 
 
 def _in_parts(says: Signed) -> Formula | None:
-    """A formula that is introduced as ∧, if the statement is none but says one; else None."""
+    """The ∧ that a statement of another form is introduced as; None if it is not."""
     match says.formula:
         case Or(left, right) if not says.sign:
             return And(negate(left), negate(right))

@@ -127,6 +127,7 @@ class ProofConfig(GRPOConfig):
             workers=self.verification_workers,
             timeout=self.verification_timeout,
             max_tokens=self.max_completion_length,
+            replaces_rows=True,
         )
 
 
@@ -199,7 +200,9 @@ class ProofTrainer(GRPOTrainer):
             raise ProofR1Error(
                 "a completion has tokens of tools or of an environment; only the model's own have credit"
             )
-        self._rollouts = self.assigner.verify(self._asked, completion_ids, openings=self._openings)
+        self._rollouts = self.assigner.verify(
+            self._asked, completion_ids, openings=self._openings, correct=self.model.training
+        )
         everyone: list[Rollout] = gather_object(self._rollouts)  # a group may span processes
         if self.model.training:
             credit = self._credit = self.assigner.assign(everyone, self.num_generations)

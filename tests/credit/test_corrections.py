@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal import Problem, ProofR1Error, Verifier
+from proof_r1_formal import Problem, ProofR1Error, Settings, Verifier
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
+from proof_r1_formal.credit.workers import Workers
 from proof_r1_formal.generate import Proved, Prover, completion, summary
 from tests.builders import action, problem
 from tests.builders import summary as written
@@ -47,7 +48,7 @@ def encoded(tokenizer: Any, text: str) -> list[int]:
 
 
 def credited(tokenizer: Any, method: str, *texts: str, group: int | None = None, **options: Any) -> BatchCredit:
-    assigner = CreditAssigner(tokenizer, method=method, workers=0, **options)
+    assigner = CreditAssigner(tokenizer, method=method, workers=0, **options, replaces_rows=True)
     ids = [encoded(tokenizer, text) for text in texts]
     return assigner.credit([CHAIN] * len(texts), ids, group or len(texts))
 
@@ -77,7 +78,7 @@ def test_kept_tokens_are_the_models_and_the_whole_is_a_proof(tokenizer: Any, dat
     parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     odd = [number for part in parts for number in encoded(tokenizer, part)[:-1]]
     ids = data.draw(st.sampled_from([whole, odd]))  # the second as no tokenizer would encode it
-    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True)
     found = assigner.credit([CHAIN], [ids], 1)
     replaced, advantages = found.replaced[0], found.advantages[0]
     assert replaced is not None
@@ -108,8 +109,8 @@ def test_kept_text_ends_in_the_last_accepted_action(tokenizer: Any) -> None:
 
 def test_workers_correct_as_this_process_does(tokenizer: Any) -> None:
     ids = [encoded(tokenizer, text) for text in ("", written(FIRST, WRONG), written(FIRST, BOUND))]
-    here = CreditAssigner(tokenizer, method="taught", workers=0).credit([CHAIN] * 3, ids, 3)
-    with CreditAssigner(tokenizer, method="taught", workers=2) as assigner:
+    here = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True).credit([CHAIN] * 3, ids, 3)
+    with CreditAssigner(tokenizer, method="taught", workers=2, replaces_rows=True) as assigner:
         there = assigner.credit([CHAIN] * 3, ids, 3)
     assert (there.advantages, there.replaced, there.reports) == (here.advantages, here.replaced, here.reports)
     assert None not in here.replaced
@@ -148,7 +149,7 @@ def test_averages_move_by_the_rollouts_alone(tokenizer: Any) -> None:
     ids = [encoded(tokenizer, text) for text in (written(FIRST, WRONG), written(WRONG))]
     states = []
     for method in ("proof_r1", "proof_r1_taught"):
-        assigner = CreditAssigner(tokenizer, method=method, preset="hardened", workers=0)
+        assigner = CreditAssigner(tokenizer, method=method, preset="hardened", workers=0, replaces_rows=True)
         assigner.credit([CHAIN] * 2, ids, 2)
         states.append(assigner.state_dict())
     assert states[0] == states[1]
@@ -194,7 +195,7 @@ def test_a_correction_that_is_too_long_is_left_out(tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("asked", [OPEN, problem("P(a)", "¬P(a)")])
 def test_what_has_no_proof_is_not_corrected(tokenizer: Any, asked: Problem) -> None:
-    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True)
     found = assigner.credit([asked], [encoded(tokenizer, written(WRONG))], 1)
     assert found.replaced == (None,)
     assert not any(found.advantages[0])
@@ -208,7 +209,7 @@ def test_other_methods_correct_nothing(tokenizer: Any) -> None:
 
 def test_a_tokenizer_that_cannot_encode_is_refused(byte_tokenizer: str, tokenizer: Any) -> None:
     with pytest.raises(ProofR1Error, match="'taught' encodes corrections; give the model's"):
-        CreditAssigner(byte_tokenizer, method="taught")
+        CreditAssigner(byte_tokenizer, method="taught", replaces_rows=True)
     spaced = tokenizers.Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
     spaced.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)
     other = transformers.PreTrainedTokenizerFast(tokenizer_object=spaced, eos_token="<end>")
@@ -217,6 +218,38 @@ def test_a_tokenizer_that_cannot_encode_is_refused(byte_tokenizer: str, tokenize
 
 
 def test_a_method_with_corrections_takes_no_opening(tokenizer: Any) -> None:
-    assigner = CreditAssigner(tokenizer, method="taught", workers=0)
+    assigner = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True)
     with pytest.raises(ValueError, match="starts from the model's own steps; leave out openings"):
         assigner.verify([CHAIN], [encoded(tokenizer, "x")], openings=["<summary>["])
+
+
+@pytest.mark.parametrize("method", ["taught", "proof_r1_taught", "contrast"])
+def test_a_trainer_that_keeps_its_rows_is_refused(tokenizer: Any, method: str) -> None:
+    with pytest.raises(ProofR1Error, match=f"'{method}' replaces rows of the batch, which this trainer does not"):
+        CreditAssigner(tokenizer, method=method)
+
+
+def test_a_fault_of_the_prover_changes_no_report(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = encoded(tokenizer, written(FIRST, WRONG))
+    with CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True) as assigner:
+        expected = assigner.verify([CHAIN], [ids])[0]
+    monkeypatch.setattr(Prover, "continue_proof", lambda *_, **__: 1 / 0)
+    with CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True) as assigner:
+        found = assigner.verify([CHAIN], [ids])[0]
+    assert expected.corrected is not None
+    assert (found.corrected, found.failure, found.verified) == (None, None, True)
+    assert found.report == expected.report
+
+
+def test_a_prover_that_takes_too_long_changes_no_report(tokenizer: Any) -> None:
+    settings = Settings(rules="train", evaluation=False)
+    report = settings.verifier().verify(CHAIN, written(WRONG))
+    with Workers(settings, timeout=1e-3, corrects=True) as workers:
+        assert workers.correct(CHAIN, written(WRONG), report).result() == (None, 0.0)
+
+
+def test_an_evaluation_corrects_nothing(tokenizer: Any) -> None:
+    with CreditAssigner(tokenizer, method="taught", workers=1, replaces_rows=True) as assigner:
+        ids = encoded(tokenizer, written(WRONG))
+        assert assigner.verify([CHAIN], [ids], correct=False)[0].corrected is None
+        assert assigner.verify([CHAIN], [ids])[0].corrected is not None

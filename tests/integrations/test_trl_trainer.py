@@ -129,7 +129,7 @@ def test_loss_and_gradient_are_those_of_the_method(
     made.model.zero_grad()
 
     problems = [from_json(row["problem"]) for row in output["rows"]]
-    assigner = CreditAssigner(made.processing_class, method=method, workers=0, max_tokens=LONG)
+    assigner = CreditAssigner(made.processing_class, method=method, workers=0, max_tokens=LONG, replaces_rows=True)
     credit = assigner.credit(problems, rollouts, 4)
     rows = [list(new or old_) for new, old_ in zip(credit.replaced, rollouts, strict=True)]
     assert sampled(output) == rows

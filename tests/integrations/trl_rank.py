@@ -65,6 +65,8 @@ def main(model: str, problems: str, out: str) -> None:
         "judged": [(one.problem_id, one.answer_correct) for one in trainer._reports],
     }
     torch.save(trainer.first | {"weights": weights, **evaluated}, Path(out) / f"rank-{rank}.pt")
+    trainer.accelerator.wait_for_everyone()
+    trainer.accelerator.end_training()  # else gloo may abort a rank whose peer is gone
 
 
 if __name__ == "__main__":
