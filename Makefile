@@ -92,7 +92,7 @@ setup-openrlhf: .venv-openrlhf/.ready
 	touch $@
 
 # Inspect is here, too: like vLLM it wants openai 3, and verifiers wants openai 2. Libraries of this size warn.
-RUN_OPENRLHF = $(ORL)/python -m pytest -q -W default tests/training/openrlhf tests/integrations/test_inspect.py tests/integrations/test_inspect_agents.py \
+RUN_OPENRLHF = $(ORL)/python -m pytest -q -W default tests/training/openrlhf tests/integrations/test_inspect.py tests/integrations/test_layouts.py tests/integrations/test_inspect_agents.py \
 	tests/integrations/test_inspect_review.py tests/integrations/test_document.py
 
 test-openrlhf: .venv-openrlhf/.ready

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
-from proof_r1_formal.data.problem import Problem, ProblemSet, shown_id
+from proof_r1_formal.data.layouts import Fields
+from proof_r1_formal.data.problem import Problem, ProblemSet, completed_id, shown_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
@@ -44,6 +45,8 @@ OUT = _Terminal(highlight=False)
 """Standard output, for results."""
 ERR = _Terminal(stderr=True, highlight=False)
 """Standard error, for messages."""
+SHOWN_LINES = 10
+"""How many skipped lines are reported."""
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended."""
 
@@ -63,6 +66,10 @@ CompletionsOption = Annotated[
     typer.Option(
         "-c", "--completions", help="File of completions, one per line; - is standard input.", show_default=False
     ),
+]
+FieldOption = Annotated[
+    list[str] | None,
+    typer.Option("--field", metavar="NAME=PATH", help="Path of problem_id, completion or sample in a line."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 NotationOption = Annotated[
@@ -112,6 +119,11 @@ def kernel_finder(evidence: EvidenceLevel, lean: str | None) -> Callable[[], Bat
     return FindLean(lean)
 
 
+def fields_of(given: list[str] | None) -> Fields | None:
+    """The fields that ``--field`` names; None if it is not given."""
+    return Fields.of(given) if given else None
+
+
 def executor(ray: str | None) -> str:
     """The executor that ``--ray`` selects."""
     return PROCESSES if ray is None else f"{RAY}:{ray}"
@@ -125,11 +137,13 @@ class LeftOut:
         strict: whether it is an error instead, before any work.
         problems: number of unusable problems.
         lines: the errors of unusable completions.
+        truncated: number of completions that were cut off, as their file says; they are not left out.
     """
 
     strict: bool
     problems: int = 0
     lines: list[str] = field(default_factory=list)
+    truncated: int = 0
 
     def refuse(self) -> None:
         """End with an error if nothing may be left out and something was."""
@@ -174,19 +188,26 @@ def shown_ids(ids: Sequence[str]) -> str:
     return ", ".join(map(shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
 
 
-def usable_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
+def usable_completions(
+    path: Path, known: ProblemSet, left_out: LeftOut, fields: Fields | None = None
+) -> Iterator[Completion]:
     """The completions that can be verified; the errors of all other lines go to ``left_out``."""
-    return _read_first(_usable(path, known, left_out), left_out)
+    return _read_first(_usable(path, known, left_out, fields), left_out)
 
 
 def distinct_completions(
-    paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, *, repeats: bool = False
+    paths: Iterable[Path],
+    known: ProblemSet,
+    left_out: LeftOut,
+    fields: Fields | None = None,
+    *,
+    repeats: bool = False,
 ) -> Iterator[Completion]:
     """The usable completions of files, file by file; the first of each problem and sample number counts.
 
     The errors of repeats, in one file and in several, go to ``left_out``; ``repeats`` yields them nevertheless.
     """
-    return _read_first(_distinct(paths, known, left_out, repeats), left_out)
+    return _read_first(_distinct(paths, known, left_out, fields, repeats), left_out)
 
 
 def _read_first(completions: Iterator[Completion], left_out: LeftOut) -> Iterator[Completion]:
@@ -198,23 +219,27 @@ def _read_first(completions: Iterator[Completion], left_out: LeftOut) -> Iterato
     return iter(read)
 
 
-def _usable(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
-    for line, item in numbered_completions(path):
+def _usable(path: Path, known: ProblemSet, left_out: LeftOut, fields: Fields | None) -> Iterator[Completion]:
+    for line, item in numbered_completions(path, fields):
         match item:
             case BadLine(_, problem):
                 left_out.lines.append(f"{path}, line {line}: {problem}")
             case Completion(problem_id=id_) if id_ not in known:
+                hint = completed_id(id_, known) if len(left_out.lines) < SHOWN_LINES else ""
                 left_out.lines.append(
-                    f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem"
+                    f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem{hint}"
                 )
             case completion:
+                left_out.truncated += completion.truncated
                 yield completion
 
 
-def _distinct(paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, repeats: bool) -> Iterator[Completion]:
+def _distinct(
+    paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, fields: Fields | None, repeats: bool
+) -> Iterator[Completion]:
     seen: dict[tuple[str, int], Path] = {}
     for path in paths:
-        for completion in _usable(path, known, left_out):
+        for completion in _usable(path, known, left_out, fields):
             sample = (completion.problem_id, completion.sample)
             first = seen.get(sample)
             if first is None:
@@ -228,7 +253,7 @@ def _distinct(paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, repea
 
 def log_skipped(left_out: LeftOut) -> None:
     """Report the first skipped lines."""
-    for problem in left_out.lines[:10]:
+    for problem in left_out.lines[:SHOWN_LINES]:
         log(f"skipped: {problem}")
 
 
@@ -239,6 +264,9 @@ def finish(left_out: LeftOut, doubts: Doubts | None = None) -> None:
     """
     doubts = doubts or Doubts()
     log_skipped(left_out)
+    if left_out.truncated:
+        were = count_of(left_out.truncated, "completion was", "completions were")
+        log(f"{were} cut off at the limit of tokens, as the file says; they were checked like the others")
     if left_out.lines:
         log(f"{count_of(len(left_out.lines), 'line was', 'lines were')} skipped; everything else was checked")
     if doubts.unchecked:
@@ -254,7 +282,7 @@ def finish(left_out: LeftOut, doubts: Doubts | None = None) -> None:
 
 
 def count_lines(path: Path) -> int:
-    """An upper bound on the number of completions; 0 for an unreadable file, which fails later, when it is read."""
+    """The number of lines, for a progress bar; 0 for an unreadable file, which fails later, when it is read."""
     try:
         if not path.is_file():  # a stream can be read only once
             return 0

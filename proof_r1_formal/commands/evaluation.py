@@ -14,6 +14,7 @@ from msgspec import structs
 
 from proof_r1_formal.commands import common
 from proof_r1_formal.data.completions import Completion, write_completions
+from proof_r1_formal.data.layouts import Fields
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.evaluation.assessment import Assessment, Examined, assess, examine_many
@@ -57,6 +58,7 @@ def evaluate(
         Path | None,
         typer.Option("--study", help="TOML file that lists several systems and datasets.", show_default=False),
     ] = None,
+    field: common.FieldOption = None,
     format: common.FormatOption = "auto",  # noqa: A002
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -112,7 +114,9 @@ def evaluate(
         common.fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
     left_out = common.LeftOut(strict)
-    assessor = _Assessor(settings, workers, common.executor(ray), bootstrap, eligibility, contract, left_out)
+    assessor = _Assessor(
+        settings, workers, common.executor(ray), bootstrap, eligibility, contract, left_out, common.fields_of(field)
+    )
     match problems, completions, study:
         case Path(), [_, *_], None:
             known = common.read_problem_file(problems, format, left_out, notation=notation)
@@ -168,7 +172,8 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
     }
     if left_out.strict:  # before any work: that on each file would come before the next is read
         for key, files in described.files().items():
-            list(common.distinct_completions(files, known[key.dataset], left_out))
+            list(common.distinct_completions(files, known[key.dataset], left_out, assessor.fields))
+        left_out.truncated = 0  # they are read again
     return {
         key: assessor.assess(key, known[key.dataset], files, described.datasets[key.dataset].rules, seen)
         for key, files in described.files().items()
@@ -181,6 +186,7 @@ class _Assessor:
 
     Attributes:
         left_out: what cannot be used.
+        fields: where the parts of completions are, if that is named.
         misnamed: every entailed step under a wrong rule, a line of JSON each.
         doubts: what makes the verdicts doubtful.
     """
@@ -192,12 +198,15 @@ class _Assessor:
     eligibility: Eligibility
     contract: Contract
     left_out: common.LeftOut
+    fields: Fields | None = None
     misnamed: list[str] = field(default_factory=list)
     doubts: Doubts = field(default_factory=Doubts)
 
     def assess(self, key: Key, known: ProblemSet, files: Sequence[Path], rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a system by its files of completions."""
-        completions: Iterable[Completion] = common.distinct_completions(files, known, self.left_out, repeats=True)
+        completions: Iterable[Completion] = common.distinct_completions(
+            files, known, self.left_out, self.fields, repeats=True
+        )
         if self.contract == "strict":
             completions = (structs.replace(one, completion=isolate_array(one.completion)) for one in completions)
         settings = replace(self.settings, rules=rules)

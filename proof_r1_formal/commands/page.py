@@ -27,6 +27,7 @@ def report(
     kernel: Annotated[
         Literal["lean", "none"], typer.Option("--kernel", help="Kernel that checks certificates.")
     ] = "none",
+    field: common.FieldOption = None,
     format: common.FormatOption = "auto",  # noqa: A002 (the name of the option)
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -41,13 +42,14 @@ def report(
     The page has charts, search, and each proof as a graph with its evidence. It opens offline in any
     browser. Certificates are the largest part, so only the first answers have one.
     """
+    fields = common.fields_of(field)
     common.check_outputs(out, inputs=(problems, completions))
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         common.fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
     left_out = common.LeftOut(strict)
     known = common.read_problem_file(problems, format, left_out, notation=notation)
-    usable = list(common.usable_completions(completions, known, left_out))
+    usable = list(common.usable_completions(completions, known, left_out, fields))
     if not usable:
         common.log_skipped(left_out)
         common.fail("there is nothing to show: no completion can be used")

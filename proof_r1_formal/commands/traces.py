@@ -23,6 +23,7 @@ def verify(
     out: Annotated[
         Path, typer.Option("-o", "--out", help="File of reports to write, one per line.", show_default=False)
     ],
+    field: common.FieldOption = None,
     format: common.FormatOption = "auto",  # noqa: A002 (the name of the option)
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -40,6 +41,7 @@ def verify(
     """
     find_kernel = common.kernel_finder(evidence, lean)
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, find_kernel=find_kernel)
+    fields = common.fields_of(field)
     common.check_outputs(out, inputs=(problems, completions))
     left_out = common.LeftOut(strict)
     known = common.read_problem_file(problems, format, left_out, notation=notation)
@@ -47,11 +49,14 @@ def verify(
 
     with (
         LineFile.open(
-            out, inputs=(problems, completions), settings=settings, read=lambda line: summary.add(decode(line))
+            out,
+            inputs=(problems, completions),
+            settings=settings if fields is None else (settings, fields),
+            read=lambda line: summary.add(decode(line)),
         ) as file,
         common.resumable(file),
     ):
-        usable = common.usable_completions(completions, known, left_out)
+        usable = common.usable_completions(completions, known, left_out, fields)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
             common.log(f"resuming after {common.count_of(done, 'report')}")
@@ -70,6 +75,7 @@ def verify(
     common.log("\n".join([f"{name:<18}  {value}" for name, value in rows]))
     if not any(map(is_stream, (out, problems, completions))):
         given = ["-p", str(problems), "-c", str(completions)]
+        given += [word for one in field or () for word in ("--field", one)]
         given += [] if format == "auto" else ["--format", format]
         given += [] if rules == "train" else ["--rules", rules]
         given += ["--atomic"] if atomic else []
@@ -86,6 +92,7 @@ def show(
     completions: common.CompletionsOption,
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
+    field: common.FieldOption = None,
     format: common.FormatOption = "auto",  # noqa: A002
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -98,12 +105,13 @@ def show(
     """
     from proof_r1_formal.proof.display import trace
 
+    fields = common.fields_of(field)
     known = common.read_problem_file(problems, format, notation=notation)
     problem = common.problem_of(problems, known, id)
     left_out = common.LeftOut(False)
     chosen = (
         c
-        for c in common.usable_completions(completions, known, left_out)
+        for c in common.usable_completions(completions, known, left_out, fields)
         if c.problem_id == id and sample in (None, c.sample)
     )
     count, doubts = 0, Doubts()

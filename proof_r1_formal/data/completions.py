@@ -1,20 +1,23 @@
 """Read and write files of completions: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line,
-with an optional ``cost``.
+with an optional ``cost``; or a file in another layout of ``data.layouts``.
 
 In: a path. Out: completions one at a time, in order; a :class:`BadLine` for a line that is not a completion. The
-longest line bounds the memory. The text of a completion is kept exactly, with null characters and unpaired surrogates.
+longest line and the number of problems bound the memory. The text of a completion is kept exactly, with null characters
+and unpaired surrogates.
 """
 
 from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import msgspec
 
+from proof_r1_formal.data.layouts import Fields, Found, LayoutError, find
 from proof_r1_formal.data.records import BadJsonError, JsonObject, decode_bytes, describe
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError
@@ -48,12 +51,14 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
         sample: number of the completion among those of the problem, from 0.
         completion: the text.
         cost: as far as it is known.
+        truncated: whether the file says that the model was stopped at its limit of tokens.
     """
 
     problem_id: Annotated[str, msgspec.Meta(min_length=1)]
     sample: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] = 0
     completion: str
     cost: Cost | None = None
+    truncated: bool = False
 
 
 class BadLine(msgspec.Struct, frozen=True):
@@ -63,29 +68,37 @@ class BadLine(msgspec.Struct, frozen=True):
     problem: str
 
 
-def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
+def read_completions(path: Path | str, fields: Fields | None = None) -> Iterator[Completion | BadLine]:
     """The completions of a file. Blank lines are skipped, and unknown keys ignored.
+
+    In another layout than the package's own, answers without a number get one, in the order of the file.
+
+    Args:
+        path: of the file.
+        fields: paths of the parts of a record, where their keys do not say what they are.
 
     Raises:
         DataError: the file cannot be read (when the iteration starts), or is empty (when it ends).
     """
-    return (item for _, item in numbered_completions(path))
+    return (item for _, item in numbered_completions(path, fields))
 
 
-def numbered_completions(path: Path | str) -> Iterator[tuple[int, Completion | BadLine]]:
+def numbered_completions(path: Path | str, fields: Fields | None = None) -> Iterator[tuple[int, Completion | BadLine]]:
     """The items of :func:`read_completions`, each with the 1-based number of its line.
 
     Raises:
         DataError: see :func:`read_completions`.
     """
     path = Path(path)
+    reader = _Reader(fields)
     empty = True
     try:
         with open_to_read(path) as file:
             for number, line in enumerate(_lines(file), 1):
                 if line is None or line.strip():
                     empty = False
-                    yield number, _read_line(number, line)
+                    for item in reader.read(number, line):
+                        yield number, item
     except OSError as error:
         raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
     if empty:
@@ -105,24 +118,58 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
         line = file.readline(MAX_LINE + 1)
 
 
-def _read_line(number: int, line: bytes | None) -> Completion | BadLine:
-    if line is None:
-        return BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
-    try:
-        record = decode_bytes(line)
-        if not isinstance(record, JsonObject):
-            return BadLine(number, f"expected an object, not {describe(record)}")
-        if repeated := record.repeats():
-            return BadLine(number, f"the key {repeated[0]!r} occurs twice")
-        members: dict[str, object] = dict(record.members)
-        if isinstance(cost := record.get("cost"), JsonObject):
-            members["cost"] = dict(cost.members)
-        completion = msgspec.convert(members, Completion)
-    except (BadJsonError, msgspec.ValidationError) as error:
-        return BadLine(number, str(error))
-    if not completion.problem_id.isprintable():
-        return BadLine(number, f"the problem_id {completion.problem_id!r} contains a control character")
-    return completion
+class _Reader:
+    """Reads the lines of a file, and numbers the answers to each problem that have no number."""
+
+    def __init__(self, fields: Fields | None) -> None:
+        self._fields = fields
+        self._numbers: Counter[str] = Counter()
+        self._filter: str | None = None
+
+    def read(self, number: int, line: bytes | None) -> Iterable[Completion | BadLine]:
+        """The completions of a line."""
+        if line is None:
+            return [BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")]
+        try:
+            record = decode_bytes(line)
+            if not isinstance(record, JsonObject):
+                return [BadLine(number, f"expected an object, not {describe(record)}")]
+            if repeated := record.repeats():
+                return [BadLine(number, f"the key {repeated[0]!r} occurs twice")]
+            if self._fields is None and _is_own(record):
+                found = [_own(record)]
+            else:
+                found = self._foreign(find(record, self._fields or Fields()))
+        except (BadJsonError, LayoutError, msgspec.ValidationError) as error:
+            return [BadLine(number, str(error))]
+        if not found[0].problem_id.isprintable():
+            return [BadLine(number, f"the problem_id {found[0].problem_id!r} contains a control character")]
+        return found
+
+    def _foreign(self, found: Found) -> list[Completion]:
+        self._filter = found.filter if self._filter is None else self._filter
+        if found.filter != self._filter:
+            raise LayoutError(f"the filter {found.filter!r} repeats the answers of the filter {self._filter!r}")
+        first = self._numbers[found.problem_id] if found.sample is None else found.sample
+        self._numbers[found.problem_id] = max(self._numbers[found.problem_id], first + len(found.answers))
+        return [
+            Completion(problem_id=found.problem_id, sample=sample, completion=one.text, truncated=one.truncated)
+            for sample, one in enumerate(found.answers, first)
+        ]
+
+
+def _is_own(record: JsonObject) -> bool:
+    """Whether the line has the keys of the package's own layout."""
+    return "problem_id" in record and "completion" in record and not isinstance(record.get("completion"), list)
+
+
+def _own(record: JsonObject) -> Completion:
+    members: dict[str, object] = dict(record.members)
+    if isinstance(cost := record.get("cost"), JsonObject):
+        members["cost"] = dict(cost.members)
+    if not isinstance(record.get("truncated"), bool):  # another key of the user's, which is ignored
+        members.pop("truncated", None)
+    return msgspec.convert(members, Completion)
 
 
 def encode(completion: Completion) -> bytes:
@@ -130,6 +177,8 @@ def encode(completion: Completion) -> bytes:
     record = msgspec.to_builtins(completion)
     if completion.cost is None:
         del record["cost"]
+    if not completion.truncated:
+        del record["truncated"]
     return json.dumps(record).encode("ascii")
 
 

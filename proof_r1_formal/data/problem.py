@@ -7,7 +7,7 @@ record becomes a :class:`Rejected` with its reasons; no record is dropped silent
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -207,6 +207,12 @@ class Rejected:
 
 _NAMED = 10  # rejected records that messages name
 _LONGEST_ID = 100  # characters of an id that messages show
+
+
+def completed_id(last: str, known: Iterable[str]) -> str:
+    """A message's advice on an id without its first part. Nothing is guessed, because the id may be a position."""
+    stems = {name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == last != name}
+    return "" if len(stems) != 1 else "; if it is {0}/{1}, say so: --field problem_id={0}/{{KEY}}".format(*stems, last)
 
 
 def shown_id(id_: str) -> str:
