@@ -1,7 +1,8 @@
 """The model of the study before its warm-up: a small transformer with random weights, and its tokenizer.
 
 In: problems with proofs. Out: a folder with a Llama of less than a million parameters, and a byte-level BPE tokenizer
-that was trained on these problems. A letter or digit of a name, and the number of an id, are tokens of their own.
+that was trained on these problems. A predicate, an option, the number of an id, and ¬ are tokens of their own, so that
+the model can copy them.
 
     python -m studies.teaching.model FOLDER_OF_PROBLEMS FOLDER_OF_THE_MODEL
 """
@@ -23,6 +24,8 @@ from proof_r1_formal.models.prompts import text_prompt
 VOCABULARY = 448
 TEXTS = 4_000
 """Number of problems that the tokenizer is trained on."""
+DEVIATION = 0.08
+"""Of initial weights: with 0.02, as for wider models, short proofs are learned half as fast."""
 LAYERS, WIDTH, HEADS, INNER, POSITIONS = 4, 128, 4, 352, 1024
 
 
@@ -42,6 +45,7 @@ def write_model(problems: Path, folder: Path) -> None:
         eos_token_id=tokenizer.eos_token_id,
         bos_token_id=None,
         tie_word_embeddings=True,
+        initializer_range=DEVIATION,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -57,7 +61,7 @@ def make_tokenizer(texts: Iterator[str]) -> PreTrainedTokenizerFast:
     bare = Tokenizer(models.BPE())
     bare.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(r"[0-9]|[A-Za-z](?=[0-9])|\n"), "isolated"),
+            pre_tokenizers.Split(Regex(r'[0-9]|[a-z](?=[0-9])|[A-Z](?=\()|[A-D](?=[:"])|¬|\n'), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )

@@ -1,9 +1,10 @@
-"""The problems of the study: four propositions, one of which follows, in formulas with names of two characters.
+"""The problems of the study: facts and rules about one individual, four literals, one of which follows.
 
-In: a seed and a number. Out: the problems of ``studies.pretrained.problems`` with proofs of several steps. Their names
-are drawn for each problem: a predicate is a capital letter and a digit, a constant a small letter and a digit. So
-a small model can copy a name that it has not seen from its two characters. The proofs are the prover's, so that all
-arms of the study imitate one expert.
+In: a seed and a number. Out: problems in formulas, with the prover's proofs; a predicate is one of 22 letters. A draw
+derives a literal from a fact in as many steps as asked for, each by an implication, its contrapositive or
+a disjunction, and adds premises that do not bear on it. A problem is kept where the shortest proof has just as many
+steps. So a step has several premises to choose among and one of three rules, and none but a few of its choices are on
+the way to an option. The proofs are the prover's, so that all arms of the study imitate one expert.
 
     python -m studies.teaching.problems FOLDER [example]
 """
@@ -12,45 +13,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import islice, product
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
 
 from proof_r1_formal import Problem, Verifier, read_problems, write_problems
-from proof_r1_formal.data.problem import Premise
+from proof_r1_formal.data.problem import Option, Premise
 from proof_r1_formal.generate import Proved, Prover
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.kernel.transform import rename
-from studies.pretrained.problems import SEEN, Draw, key
-from studies.pretrained.problems import problems as with_words
+from proof_r1_formal.generate.shape import structural_key
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.syntax import Formula, Implies, Or, atom, const
+from proof_r1_formal.kernel.transform import negate
+from proof_r1_formal.text.show import show
 
-_PREDICATES = [f"{letter}{digit}" for letter, digit in product(ascii_uppercase, range(10))]
-_CONSTANTS = [f"{letter}{digit}" for letter, digit in product("abcdefgijklmn", range(10))]  # h, s: ids
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Names of predicates and of constants."""
-
-    predicates: tuple[str, ...]
-    constants: tuple[str, ...]
-
-
-def _halves() -> tuple[Names, Names]:
-    """Three quarters of all names, and the others. Each letter and each digit is in both."""
-    parts: tuple[tuple[list[str], list[str]], ...] = (([], []), ([], []))
-    for kind, names in enumerate((_PREDICATES, _CONSTANTS)):
-        for number, name in enumerate(names):
-            parts[(number * 7 // 10 + number) % 4 == 0][kind].append(name)
-    seen, new = [Names(tuple(predicates), tuple(constants)) for predicates, constants in parts]
-    return seen, new
-
-
-TRAINING, OTHER = _halves()
-"""The names of training, and those of the test on other names."""
+IDS = ("A", "B", "C", "D")
+PREDICATES = tuple(ascii_uppercase[len(IDS) :])
+"""A token each, so that a small model finds where a predicate stands by one comparison. No option has such an id."""
+INDIVIDUAL = const("a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,81 +39,133 @@ class File:
     """A file of problems.
 
     Attributes:
-        draw: number, seed, steps and distractors.
-        names: which its problems have.
-        variants: how often each problem stands in it, each time with other names and another order of premises.
+        count: number of problems.
+        seed: of their random choices.
+        steps: least and greatest number of steps of the shortest proof without the last one.
+        distractors: least and greatest number of premises that were added to the derivation.
     """
 
-    draw: Draw
-    names: Names = TRAINING
-    variants: int = 1
+    count: int
+    seed: int
+    steps: tuple[int, int] = (1, 3)
+    distractors: tuple[int, int] = (1, 2)
 
 
-_STEPS, _DISTRACTORS = (1, 4), (0, 2)
 FILES: Mapping[str, File] = {
-    "same": File(Draw(300, 7001, _STEPS, _DISTRACTORS)),
-    "longer": File(Draw(300, 7002, (5, 6), _DISTRACTORS)),
-    "names": File(Draw(300, 7003, _STEPS, _DISTRACTORS), OTHER),
-    "tuning": File(Draw(150, 7004, _STEPS, _DISTRACTORS)),
-    "reinforcement": File(Draw(1_500, 7005, _STEPS, _DISTRACTORS)),
-    "warm-up": File(Draw(6_000, 7006, _STEPS, _DISTRACTORS), variants=4),
+    "same": File(300, 7001),
+    "longer": File(300, 7002, (4, 5)),
+    "tuning": File(150, 7004),
+    "reinforcement": File(1_500, 7005),
+    "warm-up": File(24_000, 7006),
+    "short": File(12_000, 7007, (1, 1), (0, 1)),
 }
-"""The files by name. No file contains a problem of an earlier one under other names."""
-_ONE_STEP = ((1, 1), (0, 1))
+"""The files by name. No file contains a problem of an earlier one under other names or in another order."""
 EXAMPLE: Mapping[str, File] = {
-    "test": File(Draw(100, 7101, *_ONE_STEP)),
-    "reinforcement": File(Draw(500, 7102, *_ONE_STEP)),
-    "warm-up": File(Draw(3_000, 7103, *_ONE_STEP), variants=6),
+    "test": File(100, 7101, (1, 2)),
+    "reinforcement": File(500, 7102, (1, 2)),
+    "warm-up": File(12_000, 7103, (1, 2)),
 }
-"""Those of ``examples/trl``: a proof has one step, so that a CPU learns it in minutes."""
+"""Those of ``examples/trl``: short proofs, so that a CPU learns them in minutes."""
 
 
 def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
     """Write the files that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    seen: set[bytes] = set()
-    prover = Prover(Verifier())
+    kept: set[bytes] = set()
     for name, file in files.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
-            print(f"{path}: {file.draw.count * file.variants:,} problems", flush=True)  # noqa: T201
-            write_problems(path, _problems(name, file, seen, prover))
-        seen.update(map(key, read_problems(path).values()))
+            print(f"{path}: {file.count:,} problems", flush=True)  # noqa: T201
+            write_problems(path, islice(_new(problems(name, file), kept), file.count))
+        if name not in ("warm-up", "short"):  # the warm-up may have a form twice, under other names
+            kept.update(map(key, read_problems(path).values()))
 
 
-def _problems(name: str, file: File, seen: set[bytes], prover: Prover) -> Iterator[Problem]:
-    source = Random(f"{file.draw.seed} names")
-    draw = replace(file.draw, vocabulary=SEEN)
-    for made in islice(with_words(name, draw, seen, 1), draw.count):
-        for variant in range(file.variants):
-            yield renamed(replace(made, id=f"{made.id}.{variant}"), file.names, source, prover)
+def key(problem: Problem) -> bytes:
+    """16 bytes, equal for problems that differ only in names and order."""
+    option = problem.option(problem.answer)
+    assert option is not None
+    return structural_key(option.formula, [premise.formula for premise in problem.premises])
 
 
-def renamed(problem: Problem, names: Names, source: Random, prover: Prover) -> Problem:
-    """The problem with other names and another order of premises, and the prover's proof.
+def _new(drawn: Iterator[Problem], kept: set[bytes]) -> Iterator[Problem]:
+    return (problem for problem in drawn if key(problem) not in kept)
 
-    Raises:
-        AssertionError: the prover finds no proof of the right option.
-    """
-    used = Signature.infer(problem.formulas())
-    predicates = _drawn(sorted(used.predicates), names.predicates, source)
-    constants = _drawn(sorted(used.functions), names.constants, source)
 
-    def other(formula: Formula) -> Formula:
-        return rename(formula, predicates, constants)
+def problems(name: str, file: File) -> Iterator[Problem]:
+    """Problems without end; their ids have the name of the file."""
+    verifier = Verifier()
+    prover = Prover(verifier)
+    number = 0
+    while True:
+        number += 1
+        source = Random(f"{file.seed} {number}")
+        steps = source.randint(*file.steps)
+        found = _problem(f"{name}/{number}", steps, source.randint(*file.distractors), source, verifier, prover)
+        if found is not None:
+            yield found
 
-    order = source.sample(problem.premises, len(problem.premises))
-    premises = tuple([Premise(f"h{number}", other(one.formula)) for number, one in enumerate(order, 1)])
-    options = tuple([replace(one, label=one.id, formula=other(one.formula)) for one in problem.options])
-    made = replace(problem, premises=premises, options=options, proofs=(), question="")
+
+def _problem(
+    name: str, steps: int, distractors: int, source: Random, verifier: Verifier, prover: Prover
+) -> Problem | None:
+    """A problem whose shortest proof has so many steps; None where the draw has another."""
+    fresh = iter([atom(one, INDIVIDUAL) for one in source.sample(PREDICATES, 1 + steps + 2 * distractors)])
+    derived = [_signed(next(fresh), source)]
+    premises: list[Formula] = [derived[0]]
+    for _ in range(steps):
+        derived.append(_signed(next(fresh), source))
+        premises.append(_rule(derived[-2], derived[-1], source))
+    known = [*derived, *map(negate, derived)]
+    for _ in range(distractors):
+        new = _signed(next(fresh), source)
+        kind = source.random()
+        other = source.choice(known) if kind < 0.7 else _signed(next(fresh), source)
+        first, second = (new, other) if source.random() < 0.5 else (other, new)
+        premises.append(new if kind > 0.85 else _rule(first, second, source))
+        known += [new, negate(new)]
+    source.shuffle(premises)
+    goal = derived[-1]
+    wrong = _not_entailed(tuple(premises), [one for one in known if one != goal], source, verifier)
+    formulas = [goal, *wrong]
+    if len(formulas) < len(IDS):
+        return None
+    source.shuffle(formulas)
+    made = Problem(
+        id=name,
+        premises=tuple([Premise(f"h{place}", one, show(one)) for place, one in enumerate(premises, 1)]),
+        options=tuple([Option(i, show(one), one) for i, one in zip(IDS, formulas, strict=True)]),
+        answer=IDS[formulas.index(goal)],
+    )
     found = prover.prove(made)
-    assert isinstance(found, Proved), problem.id
-    assert found.answer == problem.answer, problem.id
-    return replace(made, proofs=(found.steps,))
+    if not isinstance(found, Proved) or found.answer != made.answer or len(found.steps) != steps + 1:
+        return None
+    return Problem(made.id, made.premises, made.options, made.answer, proofs=(found.steps,))
 
 
-def _drawn(old: list[str], names: tuple[str, ...], source: Random) -> dict[str, str]:
-    return dict(zip(old, source.sample(names, len(old)), strict=True))
+def _signed(one: Formula, source: Random) -> Formula:
+    return one if source.random() < 0.6 else negate(one)
+
+
+def _rule(given: Formula, follows: Formula, source: Random) -> Formula:
+    """A premise by which the second follows from the first: an implication, its contrapositive or a disjunction."""
+    kind = source.random()
+    if kind < 0.5:
+        return Implies(given, follows)
+    if kind < 0.75:
+        return Implies(negate(follows), negate(given))
+    pair = [negate(given), follows]
+    source.shuffle(pair)
+    return Or(*pair)
+
+
+def _not_entailed(
+    premises: tuple[Formula, ...], candidates: list[Formula], source: Random, verifier: Verifier
+) -> list[Formula]:
+    """Three of the literals that the premises do not entail, or fewer if there are no more."""
+    source.shuffle(candidates)
+    refuted = (one for one in candidates if isinstance(verifier.oracle.entails(premises, one), Refuted))
+    return list(islice(refuted, len(IDS) - 1))
 
 
 if __name__ == "__main__":

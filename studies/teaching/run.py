@@ -34,67 +34,75 @@ from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.run import write
 from studies.pretrained.score import Drawn, draw
 from studies.pretrained.speed import replay_tokens
+from studies.teaching.records import Record
 
 HERE = Path(__file__).parent
 WARM_UP, LEARN = "warm-up.yaml", "learn.yaml"
-UPDATES = 100
-"""Of each arm: fifty batches of 8 problems with 8 answers, each of which is learned from twice."""
-WARM_UPS: Mapping[int, int] = {1: 500, 2: 500}
-"""Updates of each warm-up, of 32 demonstrations."""
+UPDATES, ROWS = 100, 64
+"""Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
+WARM_UPS = (1, 2)
+"""The warm-ups, and their seeds."""
+SHORT_UPDATES, WARM_UP_UPDATES = 1_200, 1_200
+"""Updates of each warm-up on proofs of one step, and then on all, of 32 demonstrations."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
-RATE = "3e-4"
 SAMPLES, TOKENS = 16, 224
 """Answers to each problem, and the length at which an answer is cut."""
-FILES: Mapping[str, int] = {"same": 200, "longer": 200, "names": 200}
+FILES: Mapping[str, int] = {"same": 200, "longer": 100}
 """The scored files, and how many of their problems are asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A way of learning: changes of the configuration, and of the updates."""
+    """A way of learning.
+
+    Attributes:
+        changes: of the configuration.
+        rate: of learning.
+        answers: to a problem in a batch; 0 where the data's proofs are learned from.
+        updates: number of them.
+    """
 
     changes: tuple[str, ...]
-    config: str = LEARN
+    rate: str
+    answers: int
     updates: int = UPDATES
 
+    @property
+    def config(self) -> str:
+        """The file of the configuration."""
+        return LEARN if self.answers else WARM_UP
 
-def _method(name: str, *more: str) -> Arm:
-    return Arm(("--method", name, *more))
+    def options(self) -> Iterator[str]:
+        """All changes of the configuration."""
+        yield from self.changes
+        yield from ("--learning_rate", self.rate, "--max_steps", str(self.updates))
+        if self.answers:
+            yield from ("--num_generations", str(self.answers))
+
+
+_IMITATION = ("--per_device_train_batch_size", str(ROWS), "--warmup_steps", "0", "--lr_scheduler_type", "linear")
+
+
+def _method(rate: str, answers: int, name: str, *more: str) -> Arm:
+    return Arm(("--method", name, *more), rate, answers)
 
 
 ARMS: Mapping[str, Arm] = {
-    "taught": _method("taught"),
-    "sft": Arm(("--per_device_train_batch_size", "64", "--warmup_steps", "0", "--num_train_epochs", "99"), WARM_UP),
-    "proof_r1_taught": _method("proof_r1_taught", "--preset", "hardened"),
-    "expert_iteration": _method("expert_iteration"),
-    "hardened": _method("proof_r1", "--preset", "hardened"),
-    "contrast": _method("contrast"),
-    "grpo": _method("grpo"),
-    "prosfi": _method("prosfi"),
-    "strict": _method("proof_r1", "--preset", "strict"),
+    "taught": _method("3e-4", 8, "taught"),
+    "sft": Arm(_IMITATION, "3e-4", 0),
+    "proof_r1_taught": _method("3e-4", 8, "proof_r1_taught", "--preset", "hardened"),
+    "expert_iteration": _method("3e-4", 8, "expert_iteration"),
+    "hardened": _method("3e-4", 8, "proof_r1", "--preset", "hardened"),
+    "sft_long": Arm(_IMITATION, "3e-4", 0),
+    "contrast": _method("3e-4", 8, "contrast"),
+    "grpo": _method("3e-4", 8, "grpo"),
+    "prosfi": _method("3e-4", 8, "prosfi"),
+    "strict": _method("3e-4", 8, "proof_r1", "--preset", "strict"),
 }
 """The arms, in the order in which they are wanted."""
-
-
-class Record(msgspec.Struct, frozen=True):
-    """The scores of a model.
-
-    Attributes:
-        run: that made the model.
-        updates: of the run.
-        seconds: of processor time of its training.
-        scores: file -> column -> a number for each problem, summed over its answers. The file of greedy answers ends
-            with ``-greedy``. Columns: ``answers``, ``Avg``, ``verified``, ``rule-verified``, the two parts of FVR and
-            RVR, ``actions``, ``useless``, ``tokens``, ``entropy`` (mean over the tokens of each answer, in nats).
-        log: the trainer's.
-    """
-
-    run: str
-    updates: int
-    seconds: float
-    scores: dict[str, dict[str, tuple[float, ...]]]
-    log: list[dict[str, float]]
+FIRST = 5
+"""So many arms get all their seeds before the others get any: the tests need them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +115,8 @@ class Run:
         start: the run that made the model it starts from; None for the model of random weights.
         data: file of the problems.
         seed: of the run.
-        rate: of learning.
-        files: that are scored.
+        files: that are scored, and how many of their problems are asked.
+        samples: answers to each problem.
     """
 
     name: str
@@ -116,8 +124,8 @@ class Run:
     start: str | None
     data: str
     seed: int
-    rate: str
     files: Mapping[str, int]
+    samples: int = SAMPLES
 
     def record(self, folder: Path) -> Path:
         """The file of the record."""
@@ -136,7 +144,7 @@ class Run:
         for file, count in self.files.items():
             problems = list(read_problems(folder / "data" / f"{file}.jsonl").values())[:count]
             for greedy in (True, False):
-                samples, name = 1 if greedy else SAMPLES, f"{file}-greedy" if greedy else file
+                samples, name = 1 if greedy else self.samples, f"{file}-greedy" if greedy else file
                 drawn = draw(output / "model", problems, greedy=greedy, samples=samples, prompt="short", tokens=TOKENS)
                 scores[name] = columns(problems, drawn, samples)
                 answers[name] = [one.text for one in drawn[::samples]]
@@ -159,9 +167,8 @@ class Run:
         model = folder / (f"{self.start}/model" if self.start else "model")
         paths = ("--model_name_or_path", str(model), "--output_dir", str(output))
         data = ("--problems", str(folder / "data" / f"{self.data}.jsonl"))
-        steps = ("--max_steps", str(self.arm.updates), "--seed", str(self.seed), "--learning_rate", self.rate)
         started = time.process_time()
-        train(read_run(HERE / self.arm.config, (*self.arm.changes, *paths, *data, *steps)))
+        train(read_run(HERE / self.arm.config, (*self.arm.options(), *paths, *data, "--seed", str(self.seed))))
         seconds = [*before, time.process_time() - started]
         write(done, json.dumps(seconds).encode())
         write(output / "trained", b"")
@@ -196,33 +203,32 @@ def _row(report: TraceReport, drawn: Drawn) -> dict[str, float]:
 # -- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def warm_up(number: int) -> Run:
-    """A warm-up, with the seed of its number."""
-    arm = Arm((), WARM_UP, WARM_UPS[number])
-    return Run(f"warm-up-{number}", arm, None, "warm-up", number, "1e-3", FILES)
+def warm_up(number: int) -> tuple[Run, Run]:
+    """The two runs of a warm-up: on proofs of one step at a constant rate, then on all at a rate that falls."""
+    short = Arm(("--lr_scheduler_type", "constant_with_warmup"), "2e-3", 0, SHORT_UPDATES)
+    all_steps = Arm((), "2e-3", 0, WARM_UP_UPDATES)
+    first = Run(f"short-{number}", short, None, "short", number, {})
+    return first, Run(f"warm-up-{number}", all_steps, first.name, "warm-up", number, FILES)
 
 
 def plan() -> list[Run]:
-    """All runs, in the order in which they are wanted: all arms with one seed, then with the next."""
-    found = [warm_up(number) for number in WARM_UPS]
-    for seed in SEEDS:
-        start = f"warm-up-{2 - seed % 2}"
-        found += [Run(f"{name}-{seed}", arm, start, "reinforcement", seed, RATE, FILES) for name, arm in ARMS.items()]
+    """All runs, in the order in which they are wanted."""
+    names = list(ARMS)
+    found = [run for number in WARM_UPS for run in warm_up(number)]
+    for chosen in (names[:FIRST], names[FIRST:]):
+        for seed in SEEDS:
+            start = f"warm-up-{2 - seed % 2}"
+            found += [Run(f"{name}-{seed}", ARMS[name], start, "reinforcement", seed, FILES) for name in chosen]
     return found
 
 
-def left(folder: Path, only: str) -> Iterator[Run]:
-    """The runs without a record whose names match a regular expression."""
-    return (run for run in plan() if re.fullmatch(only, run.name) and not run.record(folder).exists())
-
-
-def work(folder: Path, only: str) -> None:
-    """Make the runs that are left."""
+def work(folder: Path, runs: Sequence[Run]) -> None:
+    """Make those of the runs that have no record."""
     replay_tokens()
-    while next(left(folder, only), None) is not None:
-        if (taken := _take(folder, only)) is None:
-            if not any(run.ready(folder) for run in left(folder, only)):
-                raise SystemExit("no run can start: --only leaves out the warm-ups that these need")
+    while left := [run for run in runs if not run.record(folder).exists()]:
+        if (taken := _take(folder, left)) is None:
+            if not any(run.ready(folder) for run in left):
+                raise SystemExit("no run can start: the warm-ups that these need are not there")
             time.sleep(1)  # another process works at what is left
             continue
         run, lock = taken
@@ -234,8 +240,8 @@ def work(folder: Path, only: str) -> None:
             sys.stdout.flush()
 
 
-def _take(folder: Path, only: str) -> tuple[Run, ExitStack] | None:
-    for run in left(folder, only):
+def _take(folder: Path, runs: Sequence[Run]) -> tuple[Run, ExitStack] | None:
+    for run in runs:
         if not run.ready(folder):
             continue
         lock = ExitStack()
@@ -256,7 +262,7 @@ def main() -> None:
     parser.add_argument("--only", default=".*", help="a regular expression for the names of runs")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    work(given.folder, given.only)
+    work(given.folder, [run for run in plan() if re.fullmatch(given.only, run.name)])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Tables and tests of the study, from its records alone: ``python -m studies.teaching.tables RECORDS`` prints them.
 
-In: the folder of the records. Out: in Markdown, the scores of each arm on each file, what its runs cost, the six tests
-of ``PLAN.md``, and the comparisons that decide nothing. The tests are those of ``evaluation.runs``, with runs paired by
-seed. A test is made when both its arms have all seeds, and is corrected for all six even before the others are there.
+In: the folder of the records, packed or not. Out: in Markdown, the scores of each arm on each file, what its runs cost,
+the six tests of ``PLAN.md``, and the comparisons that decide nothing. The tests are those of ``evaluation.runs``, with
+runs paired by seed. A test is made when both its arms have all seeds, and is corrected for all six even before the
+others are there.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-import msgspec
-
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.paired import Rows, holm, too_close
 from proof_r1_formal.evaluation.runs import RunDifference, compare_runs
 from proof_r1_formal.evaluation.study_tables import TOO_CLOSE
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from studies.teaching.run import ARMS, FILES, SAMPLES, SEEDS, Record
+from studies.teaching.records import Record, read_records
+from studies.teaching.run import ARMS, FILES, SAMPLES, SEEDS
 
 PRIMARY = Measure.RULE_VERIFIED
 GREEDY = "-greedy"
@@ -56,12 +56,12 @@ REPORTED = tuple(
 
 
 def read(folder: Path) -> Records:
-    """The records of a folder: warm-ups, then the arms in the order of the plan, then others by name."""
+    """The scored records of a folder: warm-ups, then the arms in the order of the plan, then others by name."""
     found: defaultdict[str, dict[int, Record]] = defaultdict(dict)
-    for path in sorted(folder.glob("*.json")):
-        record = msgspec.json.decode(path.read_bytes(), type=Record)
+    for record in read_records(folder):
         arm, _, seed = record.run.rpartition("-")
-        found[arm][int(seed)] = record
+        if record.scores:
+            found[arm][int(seed)] = record
     order = [WARM_UP, *ARMS]
     names = sorted(found, key=lambda arm: (order.index(arm) if arm in order else len(order), arm))
     return {arm: dict(sorted(found[arm].items())) for arm in names}

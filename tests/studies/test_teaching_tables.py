@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import random
 import sys
 from collections.abc import Mapping
@@ -13,7 +15,8 @@ import pytest
 from proof_r1_formal.evaluation.measures import Estimate, Measure, Row, Sample
 from proof_r1_formal.evaluation.runs import compare_runs
 from proof_r1_formal.evaluation.tables import Table, to_markdown
-from studies.teaching.run import FILES, SAMPLES, SEEDS, Record
+from studies.teaching.records import PACKED, PACKED_ANSWERS, Record, pack
+from studies.teaching.run import FILES, SAMPLES, SEEDS
 from studies.teaching.tables import PRIMARY, REPORTED, TESTED, Comparison, compare, decisions, main, read, tables
 
 PROBLEMS = 12
@@ -71,12 +74,7 @@ def test_the_tests_are_the_six_of_the_plan() -> None:
         (*pair, file) for file in ("same", "longer") for pair in pairs
     ]
     assert not set(TESTED) & set(REPORTED)
-    assert {one.file for one in REPORTED if "sft_long" not in one.other} == {
-        "names",
-        "same-greedy",
-        "longer-greedy",
-        "names-greedy",
-    }
+    assert {one.file for one in REPORTED if "sft_long" not in one.other} == {"same-greedy", "longer-greedy"}
 
 
 def test_runs_are_paired_by_seed_and_counts_become_rates(tmp_path: Path) -> None:
@@ -183,3 +181,22 @@ def test_the_command_prints_all_tables(
     main()
     printed = capsys.readouterr().out
     assert printed.count("| arm |") == 2 * len(FILES) + 3
+
+
+def test_packed_records_are_the_records(tmp_path: Path) -> None:
+    """With their answers; a run that was not scored is left out."""
+    (tmp_path / "records").mkdir()
+    (tmp_path / "answers").mkdir()
+    folder = written(tmp_path / "records", {"warm-up-1": 0.1, "taught-1": 0.5})
+    unscored = msgspec.json.encode(Record("short-1", 10, 1.0, {}, []))
+    (folder / "short-1.json").write_bytes(unscored)
+    answers = {"same": ["<summary>[]</summary>"]}
+    (tmp_path / "answers" / "taught-1.json.gz").write_bytes(gzip.compress(msgspec.json.encode(answers)))
+    pack(tmp_path, tmp_path / "packed")
+    assert read(tmp_path / "packed") == read(folder)
+    assert set(read(folder)) == {"warm-up", "taught"}
+    [line] = lzma.decompress((tmp_path / "packed" / PACKED_ANSWERS).read_bytes()).splitlines()
+    assert msgspec.json.decode(line) == {"run": "taught-1", "answers": answers}
+    first = (tmp_path / "packed" / PACKED).read_bytes()
+    pack(tmp_path, tmp_path / "packed")
+    assert (tmp_path / "packed" / PACKED).read_bytes() == first
