@@ -1,8 +1,8 @@
 """The model of the study before its warm-up: a small transformer with random weights, and its tokenizer.
 
 In: problems with proofs. Out: a folder with a Llama of less than a million parameters, and a byte-level BPE tokenizer
-that was trained on these problems. A predicate, an option, the number of an id, and ¬ are tokens of their own, so that
-the model can copy them.
+that was trained on these problems. A predicate, and the number of an id, are tokens of their
+own. An option and its ¬ are one, so that the predicate stands beside it.
 
     python -m studies.teaching.model FOLDER_OF_PROBLEMS FOLDER_OF_THE_MODEL
 """
@@ -61,7 +61,7 @@ def make_tokenizer(texts: Iterator[str]) -> PreTrainedTokenizerFast:
     bare = Tokenizer(models.BPE())
     bare.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(r'[0-9]|[a-z](?=[0-9])|[A-Z](?=\()|[A-D](?=[:"])|¬|\n'), "isolated"),
+            pre_tokenizers.Split(Regex(r"[0-9]|[a-z](?=[0-9])|[A-Z](?=\()|\n"), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )

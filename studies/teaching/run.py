@@ -42,7 +42,7 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-SHORT_UPDATES, WARM_UP_UPDATES = 1_200, 1_200
+SHORT_UPDATES, WARM_UP_UPDATES = 2_000, 1_500
 """Updates of each warm-up on proofs of one step, and then on all, of 32 demonstrations."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
