@@ -46,6 +46,10 @@ _OPERATORS: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.Sub: ast.Add,
     ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
 }
 _NAMES = {"all": "any", "any": "all", "min": "max", "max": "min"}
 _SIDES = {"left": "right", "right": "left"}
@@ -86,7 +90,7 @@ class _Edits(ast.NodeVisitor):
     def __init__(self, source: str) -> None:
         self._source = source
         self._edits: list[_Edit] = []
-        self._function: ast.FunctionDef | None = None
+        self._function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         offset = 0
         self._starts: list[int] = []
         for line in source.splitlines(keepends=True):
@@ -115,7 +119,7 @@ class _Edits(ast.NodeVisitor):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outside, self._function = self._function, node
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
@@ -123,6 +127,9 @@ class _Edits(ast.NodeVisitor):
         for statement in node.body:
             self.visit(statement)
         self._function = outside
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for statement in node.body:
@@ -146,8 +153,8 @@ class _Edits(ast.NodeVisitor):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self._replace("drop statement", node, "pass")
-        other = _OPERATORS[type(node.op)]()
-        self._replace("swap operator", node, ast.unparse(ast.AugAssign(node.target, other, node.value)))
+        if other := _OPERATORS.get(type(node.op)):
+            self._replace("swap operator", node, ast.unparse(ast.AugAssign(node.target, other(), node.value)))
         self.visit(node.value)
 
     def visit_Expr(self, node: ast.Expr) -> None:
