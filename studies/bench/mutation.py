@@ -20,6 +20,7 @@ import json
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import signal
 import subprocess
@@ -125,7 +126,14 @@ class Sandbox:
         compileall.compile_dir(folder / "proof_r1_formal", quiet=1)
 
     def run(
-        self, module: str, text: str, tests: Sequence[str], *, seconds: float = SECONDS, python: Path | None = None
+        self,
+        module: str,
+        text: str,
+        tests: Sequence[str],
+        *,
+        seconds: float = SECONDS,
+        work: int | None = None,
+        python: Path | None = None,
     ) -> int | None:
         """The status of the tests with the module's text replaced; None if they do not end in that time.
 
@@ -134,6 +142,7 @@ class Sandbox:
             text: what it holds during the run.
             tests: arguments of pytest: paths below ``tests``, and options, which begin with a dash.
             seconds: the time limit.
+            work: a limit of CPU seconds for each process, which does not depend on what else the machine does.
             python: the program of another environment; the tests run there.
         """
         path = self._folder / module
@@ -142,12 +151,14 @@ class Sandbox:
         self._output.write_text("")
         try:
             if python is not None:
-                return self._run_with(python, tests, seconds)
+                return self._run_with(python, tests, seconds, work)
             process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
             process.start()
+            assert process.pid is not None
+            _limit(process.pid, work)
             try:
                 process.join(seconds)
-                return process.exitcode
+                return None if process.exitcode == -signal.SIGXCPU else process.exitcode
             finally:
                 if process.exitcode is None and process.pid is not None:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -156,7 +167,7 @@ class Sandbox:
         finally:
             path.write_text(original, encoding="utf-8")
 
-    def _run_with(self, python: Path, tests: Sequence[str], seconds: float) -> int | None:
+    def _run_with(self, python: Path, tests: Sequence[str], seconds: float, work: int | None) -> int | None:
         """The status of the tests in another environment; its libraries warn, which is no failure."""
         command = [str(python), "-m", "pytest", *_OPTIONS, "-W", "default", *_arguments(tests)]
         environment = {**os.environ, **_environment(self._folder)}
@@ -172,8 +183,10 @@ class Sandbox:
                 start_new_session=True,
             ) as process,
         ):
+            _limit(process.pid, work)
             try:
-                return PASSED + process.wait(seconds)
+                status = process.wait(seconds)
+                return None if status == -signal.SIGXCPU else PASSED + status
             except subprocess.TimeoutExpired:
                 return None
             finally:
@@ -193,6 +206,13 @@ _OPTIONS = (
     *("-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest", "-p", "no:logging"),
     *("-o", "addopts=--import-mode=importlib"),
 )
+
+
+def _limit(process: int, work: int | None) -> None:
+    """Let the system end a process, and each that it starts, after so many seconds of its own work."""
+    if work is not None:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_CPU, (work, work + 60))
 
 
 def _arguments(tests: Sequence[str]) -> list[str]:

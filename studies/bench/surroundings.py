@@ -26,8 +26,10 @@ from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sa
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
 SEED = 0
-SECONDS = 240.0
-"""The time limit of one run of tests."""
+WORK = 120
+"""The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
+SECONDS = 1800.0
+"""The time limit of a run that waits and does not work."""
 
 Environment: TypeAlias = Literal["tests", "integrations", "openrlhf"]
 PROGRAMS: Mapping[Environment, str] = {
@@ -298,7 +300,9 @@ def run(planted: Sequence[Planted], known: Sequence[Record], environments: Path,
             if one.module not in sound:
                 source = (ROOT / one.module).read_text(encoding="utf-8")
                 there = python is None or python.exists()
-                status = sandbox.run(one.module, source, tests, seconds=SECONDS, python=python) if there else None
+                status = (
+                    sandbox.run(one.module, source, tests, seconds=SECONDS, work=WORK, python=python) if there else None
+                )
                 sound[one.module] = status == PASSED
                 if status != PASSED:
                     told = sandbox.output() if there else f"there is no {python}\n"
@@ -306,7 +310,7 @@ def run(planted: Sequence[Planted], known: Sequence[Record], environments: Path,
             if not sound[one.module]:
                 impossible += 1
                 continue
-            status = sandbox.run(one.module, one.mutant.text, tests, seconds=SECONDS, python=python)
+            status = sandbox.run(one.module, one.mutant.text, tests, seconds=SECONDS, work=WORK, python=python)
             fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
             record = Record(*one.key(), fate, fate if before is None else before.first)
             with path.open("a", encoding="utf-8") as file:
