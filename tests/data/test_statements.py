@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import string
 import re
 import shutil
+import string
 import subprocess
 from pathlib import Path
 
