@@ -1,12 +1,13 @@
 """Mutation testing around the trusted modules: a sample of the small faults in credit, evaluation, adapters, readers
 and commands.
 
-In: the modules of ``RELATED``, each with its related tests. All their mutants are put into an order that only the seed
-decides; the first ones are planted, one at a time, in a copy of the project. Out: a line for each in
+In: the modules of ``RELATED``, each with its related tests. A hash of the seed and the fault decides whether a mutant
+is in the sample, and its place. They are planted one at a time in a copy of the project. Out: a line for each in
 ``docs/mutants-sample.jsonl``, written at once, and from these lines the second part of ``docs/mutants.md``. Stop it at
-any time: repeat the command, and it continues. Because of the order, any number of the first faults is a sample.
+any time: repeat the command, and it continues. Because of the order, any number of the first faults is a sample, too.
 
-``python -m studies.bench.surroundings --sample 600``; ``--again`` runs once more the faults that no test noticed.
+``python -m studies.bench.surroundings``; ``--again`` runs once more the faults that no test noticed. With names of
+modules (``terms.py``) it plants the faults of these only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -26,6 +28,7 @@ from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sa
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
 SEED = 0
+SHARE = 0.06
 WORK = 120
 """The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
 SECONDS = 1800.0
@@ -228,22 +231,27 @@ class Planted(NamedTuple):
         return self.module, self.mutant.operator, self.mutant.old, self.mutant.new, self.number
 
 
-def ordered(seed: int) -> list[Planted]:
-    """All mutants of the modules, in the order of the seed."""
+def sample(modules: Iterable[str], *, share: float, seed: int) -> list[Planted]:
+    """The mutants of the modules that are in the sample, in its order.
 
-    def rank(planted: Planted) -> str:
-        return hashlib.sha256(json.dumps([seed, *planted.key()]).encode()).hexdigest()
+    A hash of the seed and the fault is a number between 0 and 1. The fault is in the sample if it is less than the
+    share, and the smallest number comes first: whether a fault is in it does not depend on other faults or modules.
+    """
 
-    return sorted(_all_mutants(), key=rank)
+    def place(planted: Planted) -> float:
+        return int.from_bytes(hashlib.sha256(json.dumps([seed, *planted.key()]).encode()).digest()) / 2**256
+
+    places = {planted.key(): (place(planted), planted) for module in modules for planted in planted_in(module)}
+    return [planted for where, planted in sorted(places.values(), key=itemgetter(0)) if where < share]
 
 
-def _all_mutants() -> Iterator[Planted]:
-    for module in RELATED:
-        seen: Counter[tuple[str, str, str]] = Counter()
-        for mutant in mutants((ROOT / module).read_text(encoding="utf-8")):
-            name = mutant.operator, mutant.old, mutant.new
-            yield Planted(module, mutant, seen[name])
-            seen[name] += 1
+def planted_in(module: str) -> Iterator[Planted]:
+    """All mutants of a module."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for mutant in mutants((ROOT / module).read_text(encoding="utf-8")):
+        name = mutant.operator, mutant.old, mutant.new
+        yield Planted(module, mutant, seen[name])
+        seen[name] += 1
 
 
 # -- its outcomes -----------------------------------------------------------------------------------------------------
@@ -327,16 +335,14 @@ def run(planted: Sequence[Planted], known: Sequence[Record], environments: Path,
 _HEAD = """
 The second part of `make mutants` (`python -m studies.bench.surroundings`) plants the same kinds of faults in `credit/`,
 `evaluation/`, `integrations/`, `report/bundle.py`, `data/` and `commands/`, and runs the related tests of the module,
-without the slow ones, in the environment that has their libraries. These modules have {population:,} such faults. The
-seed decides their order, and the first {planned:,} are the sample; {ran:,} of them were run.
-[mutants-sample.jsonl](mutants-sample.jsonl) has a line for each. *At first*: the share noticed when the fault ran
-first, before tests were added for the faults that no test noticed.
+without the slow ones, in the environment that has their libraries. It is a sample: a hash of the seed and the fault
+decides which faults are in it. [mutants-sample.jsonl](mutants-sample.jsonl) has a line for each that was run. *No end*:
+the tests exceeded {work} seconds of work. *At first*: the share noticed when the fault ran first, before tests were
+added for the faults that no test noticed. It is an estimate for all faults of the room. The share now is not, because
+the added tests look at faults of this sample.
 
-The share at first is an estimate for all {population:,} faults. The share now is not, because the added tests
-look at faults of this sample.
-
-| room | faults | noticed by a test | no end | no test ran | not noticed | noticed | at first |
-|---|---|---|---|---|---|---|---|
+| room | faults | in the sample | run | noticed by a test | no end | no test ran | not noticed | noticed | at first |
+|---|---|---|---|---|---|---|---|---|---|
 """
 _LEFT = """
 Lines that differ in the place only count once: no test notices {left:,} lines. Of these, {justified:,} are no gap, for
@@ -344,18 +350,25 @@ the reason in the table. The other {gaps:,} are gaps.
 """
 
 
-def section(records: Sequence[Record], *, population: int, planned: int) -> str:
-    """The part of the page about the sample, from its outcomes."""
-    lines = [SAMPLE, _HEAD.rstrip("\n").format(population=population, planned=planned, ran=len(records))]
-    rooms = sorted({_room(record.module) for record in records})
-    for room in [*rooms, "all"]:
-        of = [record for record in records if room in (_room(record.module), "all")]
-        counts = Counter(record.fate for record in of)
-        left, at_first = counts["survived"], sum(record.first != "survived" for record in of)
-        row = [len(of), counts["failed"], counts["timeout"], counts["broken"], left]
+def section(records: Sequence[Record], sizes: Mapping[str, tuple[int, int]]) -> str:
+    """The part of the page about the sample.
+
+    Args:
+        records: the outcomes.
+        sizes: how many faults a module has, and how many are in the sample.
+    """
+    lines = [SAMPLE, _HEAD.rstrip("\n").format(work=WORK)]
+    for room in [*dict.fromkeys(map(_room, sizes)), "all"]:
+        all_, planned = (
+            sum(of) for of in zip(*[n for m, n in sizes.items() if room in (_room(m), "all")], strict=True)
+        )
+        run = [record for record in records if room in (_room(record.module), "all")]
+        counts = Counter(record.fate for record in run)
+        left, at_first = counts["survived"], sum(record.first != "survived" for record in run)
+        row = [whole, planned, len(run), counts["failed"], counts["timeout"], counts["broken"], left]
+        shares = [f"{number / len(run):.1%}" if run else "–" for number in (len(run) - left, at_first)]
         name = room if room == "all" else f"`{room}`"
-        shares = f"{(len(of) - left) / len(of):.1%} | {at_first / len(of):.1%}"
-        lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {shares} |")
+        lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {' | '.join(shares)} |")
     left_over = survivors(records)
     gap = len(left_over - {fault for group in justified(RELATED) for fault in group.faults()})
     lines += ["", _LEFT.format(left=len(left_over), justified=len(left_over) - gap, gaps=gap).strip("\n"), ""]
@@ -376,27 +389,30 @@ def main() -> int:
     """Run the sample that the command line asks for, and write its part of the page; 1 if there are gaps."""
     parser = argparse.ArgumentParser(prog="python -m studies.bench.surroundings")
     parser.add_argument("modules", nargs="*", help="ends of module paths; all modules if none is given")
-    parser.add_argument("--sample", type=int, default=600, help="how many faults of the order are planted")
-    parser.add_argument("--seed", type=int, default=SEED, help="the seed of the order")
+    parser.add_argument("--share", type=float, default=SHARE, help="the share of the faults that are in the sample")
+    parser.add_argument("--first", type=int, default=None, help="plant no more than the first so many")
+    parser.add_argument("--seed", type=int, default=SEED, help="the seed of the sample")
     parser.add_argument("--again", action="store_true", help="plant once more what no test noticed")
     parser.add_argument("--records", type=Path, default=RECORDS, help="the file of the outcomes")
     parser.add_argument("--environments", type=Path, default=ROOT, help="the folder that has the other environments")
     parser.add_argument("--tables", action="store_true", help="run nothing; write the page from the records")
     asked = parser.parse_args()
-    everything = ordered(asked.seed)
-    sample = everything[: asked.sample]
-    chosen = [one for one in sample if not asked.modules or one.module.endswith(tuple(asked.modules))]
     impossible = 0
     if not asked.tables:
+        modules = [module for module in RELATED if not asked.modules or module.endswith(tuple(asked.modules))]
+        drawn = sample(modules, share=asked.share, seed=asked.seed)[: asked.first]
         known = read_records(asked.records)
-        impossible = run(chosen, known, asked.environments, again=asked.again, path=asked.records)
+        impossible = run(drawn, known, asked.environments, again=asked.again, path=asked.records)
     if impossible:
         sys.stderr.write(f"{impossible} faults were not planted\n")
     records = read_records(asked.records)
-    if asked.records == RECORDS:
+    if asked.records == RECORDS and not asked.modules:
         text = PAGE.read_text(encoding="utf-8").partition(SAMPLE)[0].rstrip("\n")
-        part = section(records, population=len(everything), planned=asked.sample)
-        PAGE.write_text(f"{text}\n\n{part}", encoding="utf-8")
+        sizes = {
+            module: (sum(1 for _ in planted_in(module)), len(sample([module], share=asked.share, seed=asked.seed)))
+            for module in RELATED
+        }
+        PAGE.write_text(f"{text}\n\n{section(records, sizes)}", encoding="utf-8")
     found = gaps(survivors(records), RELATED)
     sys.stderr.write("".join(f"{gap}\n" for gap in found))
     return int(bool(found or impossible))
