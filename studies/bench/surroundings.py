@@ -359,9 +359,8 @@ def section(records: Sequence[Record], sizes: Mapping[str, tuple[int, int]]) -> 
     """
     lines = [SAMPLE, _HEAD.rstrip("\n").format(work=WORK)]
     for room in [*dict.fromkeys(map(_room, sizes)), "all"]:
-        all_, planned = (
-            sum(of) for of in zip(*[n for m, n in sizes.items() if room in (_room(m), "all")], strict=True)
-        )
+        of = [size for module, size in sizes.items() if room in (_room(module), "all")]
+        whole, planned = sum(size[0] for size in of), sum(size[1] for size in of)
         run = [record for record in records if room in (_room(record.module), "all")]
         counts = Counter(record.fate for record in run)
         left, at_first = counts["survived"], sum(record.first != "survived" for record in run)
