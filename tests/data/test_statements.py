@@ -158,6 +158,7 @@ def test_formulas_of_tptp(tmp_path: Path, text: str, formula: str | None) -> Non
         ("p(tom) & p(zoe)", "∀zoe (p(tom) ∧ p(zoe))"),
         ("-a = b", '"-"(a) = b'),
         ("-(a = b)", "¬(a = b)"),
+        ("a != b", "¬(a = b)"),
         ("a * (b + c)' = e", '"*"(a, "\'"("+"(b, c))) = e'),
         ("$T & -$F", "⊤ ∧ ¬⊥"),
         ("x", None),

@@ -4,56 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import pytest
 
 from proof_r1_formal import Problem, read_problems
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.cli import COMMANDS, main
+from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
-from proof_r1_formal.commands import common
 from proof_r1_formal.generate.problems import DISTRACTORS, STEPS, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.models.prompts import messages
 from tests.builders import action, summary
+from tests.commands.running import Run
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 EXAMPLES = TESTS.parent / "examples"
 INPUTS = ("-p", str(EXAMPLES / "problems.jsonl"), "-c", str(EXAMPLES / "completions.jsonl"))
-
-
-class Done(NamedTuple):
-    """What a command did."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-
-class Run(Protocol):
-    """Runs a command in this process."""
-
-    def __call__(self, *arguments: str) -> Done: ...
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Commands, with messages of any length in one line."""
-    monkeypatch.setattr(common.ERR, "width", 10_000)
-
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["proof-r1", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, *capfd.readouterr())
-
-    return call
 
 
 def options(command: Any) -> Iterator[str]:
