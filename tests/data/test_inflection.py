@@ -6,30 +6,11 @@ import pytest
 
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
 
-IRREGULAR = [
-    "men man",
-    "women woman",
-    "children child",
-    "people person",
-    "mice mouse",
-    "geese goose",
-    "feet foot",
-    "teeth tooth",
-    "oxen ox",
-    "sheep sheep",
-    "fish fish",
-    "deer deer",
-    "wolves wolf",
-    "knives knife",
-    "elves elf",
-    "leaves leaf",
-    "thieves thief",
-    "calves calf",
-    "shoes shoe",
-    "toes toe",
-    "pies pie",
-    "movies movie",
-]
+IRREGULAR = (
+    *("men man", "women woman", "children child", "people person", "mice mouse", "geese goose", "feet foot"),
+    *("teeth tooth", "oxen ox", "sheep sheep", "fish fish", "deer deer", "wolves wolf", "knives knife", "elves elf"),
+    *("leaves leaf", "thieves thief", "calves calf", "shoes shoe", "toes toe", "pies pie", "movies movie"),
+)
 
 
 @pytest.mark.parametrize("pair", IRREGULAR)
