@@ -65,11 +65,12 @@ _PRESETS = ("credit/test_terms.py", "credit/test_methods.py", "credit/test_rewar
 _EVALUATION = ("evaluation/test_metrics.py", "evaluation/test_study.py")
 _TABLES = ("evaluation/test_terminal.py", *_EVALUATION, "evaluation/test_evaluation_commands.py")
 _DRAWING = ("evaluation/test_plots.py", "evaluation/test_evaluation_commands.py")
-_READERS = ("data/test_formats.py", "data/test_readers.py")
+_READERS = ("data/test_edges_of_records.py", "data/test_formats.py", "data/test_readers.py")
 _DRAFTS = ("data/test_statements.py", "data/test_readers.py", "data/test_quality.py")
-_SENTENCES = ("data/test_english.py", "data/test_templated.py", "data/test_statements.py")
+_SENTENCES = ("data/test_inflection.py", "data/test_english.py", "data/test_templated.py", "data/test_statements.py")
 _TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py")
-_RUNS = ("integrations/test_trl_run.py",)
+_RUNS = ("integrations/test_runs.py", "integrations/test_trl_run.py")
+_COMMANDS = ("commands/test_messages.py", "commands/test_options.py")
 _MCP = ("integrations/test_mcp.py",)
 _INSPECT = ("integrations/test_inspect.py",)
 
@@ -91,12 +92,12 @@ RELATED: Mapping[str, Related] = {
     **_in(
         "evaluation",
         {
-            "assessment": (*_EVALUATION, "evaluation/test_diagnosis.py", "evaluation/test_evaluation_commands.py"),
+            "assessment": ("evaluation/test_assessment.py", *_EVALUATION, "evaluation/test_evaluation_commands.py"),
             "curves": ("evaluation/test_plots.py",),
             "definition": ("evaluation/test_study.py", "evaluation/test_evaluation_commands.py"),
             "diagnosis": ("evaluation/test_diagnosis.py", "evaluation/test_evaluation_commands.py"),
             "drawing": _DRAWING,
-            "estimates": (*_EVALUATION, "evaluation/test_paired.py", "evaluation/test_runs.py"),
+            "estimates": ("evaluation/test_estimates.py", *_EVALUATION, "evaluation/test_paired.py"),
             "measures": (*_EVALUATION, "evaluation/test_diagnosis.py"),
             "metrics": (*_EVALUATION, "evaluation/test_evaluation_commands.py"),
             "metrics_tables": _TABLES,
@@ -123,7 +124,7 @@ RELATED: Mapping[str, Related] = {
         {
             "__init__": (*_READERS, "data/test_sources.py"),
             "completions": ("data/test_completions.py", "data/test_layouts.py", "data/test_sources.py"),
-            "display": ("data/test_readers.py", "generate/test_translation.py", "test_documents.py"),
+            "display": (*_READERS, "generate/test_translation.py", "test_documents.py"),
             "draft": _DRAFTS,
             "english": _SENTENCES,
             "folio": (*_READERS, "data/test_quality.py"),
@@ -148,26 +149,38 @@ RELATED: Mapping[str, Related] = {
         "commands",
         {
             "about": ("test_cli.py", "test_start.py", "-k", "rules or doctor or lean"),
-            "common": ("test_cli.py", "data/test_sources.py", "evaluation/test_evaluation_commands.py"),
-            "corrections": ("generate/test_prove_command.py", "-k", "continued"),
+            "common": ("commands/test_common.py", "test_cli.py", "data/test_sources.py"),
+            "corrections": (*_COMMANDS, "generate/test_prove_command.py", "-k", "continuations or continued"),
             "evaluation": (
-                *("evaluation/test_evaluation_commands.py", "evaluation/test_plots.py", "test_cli.py"),
-                *("-k", "evaluation or evaluate or best or strict or evidence or broken"),
+                *(*_COMMANDS, "evaluation/test_evaluation_commands.py", "evaluation/test_plots.py", "test_cli.py"),
+                "-k",
+                "rates or fit or evaluation or evaluate or best or strict or evidence or broken",
             ),
             "export": ("test_export.py", "test_cli.py", "-k", "export"),
-            "formulas": ("test_cli.py", "-k", "parse or notation or english"),
-            "page": ("report/test_page.py", "test_cli.py", "-k", "report or page or certificates"),
+            "formulas": (*_COMMANDS, "test_cli.py", "-k", "fit or parse or notation or english"),
+            "page": (*_COMMANDS, "report/test_page.py", "test_cli.py", "-k", "report or page or certificates"),
             "problems": (
-                *("test_cli.py", "test_outputs.py", "generate/test_problems.py", "-k"),
-                "translate or generate or interrupted or continue or evidence or notation or strict",
+                *(*_COMMANDS, "test_cli.py", "test_outputs.py", "generate/test_problems.py", "-k"),
+                (
+                    "difficulty or intended or vocabulary or irrelevant or fit or translate or generate or interrupted or"
+                    " continue or evidence or notation or strict"
+                ),
             ),
-            "prompt": ("test_cli.py", "models/test_prompts.py", "-k", "prompt or grammar or ids"),
-            "proofs": ("generate/test_prove_command.py", "-k", "not continued"),
-            "service": ("test_start.py", "integrations/test_mcp.py", "test_cli.py", "-k", "serve or mcp or port"),
-            "soundness": ("test_cli.py", "test_outputs.py", "-k", "soundness"),
+            "prompt": (*_COMMANDS, "test_cli.py", "models/test_prompts.py", "-k", "fit or prompt or grammar or ids"),
+            "proofs": (
+                *_COMMANDS,
+                "generate/test_prove_command.py",
+                "-k",
+                "fit or budget or begin or prove and not continued",
+            ),
+            "service": (
+                *(*_COMMANDS, "test_start.py", "integrations/test_mcp.py", "serve/test_service_robustness.py"),
+                *("test_cli.py", "-k", "token or serve or mcp or port or memory"),
+            ),
+            "soundness": (*_COMMANDS, "test_cli.py", "test_outputs.py", "-k", "share or soundness"),
             "theorems": (
-                *("test_cli.py", "test_outputs.py", "evaluation/test_evaluation_commands.py", "-k"),
-                "certify or certificates or theor or kernel or bundle or folder or overwrite or ones",
+                *(*_COMMANDS, "test_cli.py", "test_outputs.py", "evaluation/test_evaluation_commands.py", "-k"),
+                "style or group or certify or certificates or theor or kernel or bundle or folder or overwrite or ones",
             ),
             "traces": (
                 *("test_cli.py", "data/test_sources.py", "-k"),
@@ -287,47 +300,62 @@ def read_records(path: Path = RECORDS) -> list[Record]:
     return list({record.key(): record for record in read}.values())
 
 
-def run(planted: Sequence[Planted], known: Sequence[Record], environments: Path, *, again: bool, path: Path) -> int:
-    """Plant the faults that have no outcome yet, with ``again`` those that were not noticed; add lines to the file.
+class Campaign:
+    """Plants faults in a copy of the project, and adds a line to the file of records after each.
 
-    Returns:
-        how many cannot be planted, because the environment of their tests is absent, or the tests fail without a fault.
+    Args:
+        sandbox: the copy.
+        environments: the folder that has the other environments.
+        path: the file of records.
     """
-    outcomes = {record.key(): record for record in known}
-    sound: dict[str, bool] = {}
-    impossible = 0
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        sandbox = Sandbox(Path(folder))
-        for done, one in enumerate(planted, 1):
+
+    def __init__(self, sandbox: Sandbox, environments: Path, path: Path) -> None:
+        self._sandbox, self._environments, self._path = sandbox, environments, path
+        self._sound: dict[str, bool] = {}
+
+    def run(self, planted: Iterable[Planted], *, again: bool = False) -> int:
+        """Plant the faults that have no outcome yet; with ``again``, also those that were not noticed.
+
+        Returns:
+            how many cannot be planted, as the environment of their tests is absent or the tests fail without a fault.
+        """
+        outcomes = {record.key(): record for record in read_records(self._path)}
+        impossible = 0
+        for one in planted:
             before = outcomes.get(one.key())
             if before is not None and not (again and before.fate == "survived"):
                 continue
-            tests, environment = RELATED[one.module]
-            program = PROGRAMS[environment]
-            python = environments / program if program else None
-            if one.module not in sound:
-                source = (ROOT / one.module).read_text(encoding="utf-8")
-                there = python is None or python.exists()
-                status = (
-                    sandbox.run(one.module, source, tests, seconds=SECONDS, work=WORK, python=python) if there else None
-                )
-                sound[one.module] = status == PASSED
-                if status != PASSED:
-                    told = sandbox.output() if there else f"there is no {python}\n"
-                    sys.stderr.write(f"the tests of {one.module} do not pass as it is:\n{told}")
-            if not sound[one.module]:
+            if not self._is_sound(one.module):
                 impossible += 1
                 continue
-            status = sandbox.run(one.module, one.mutant.text, tests, seconds=SECONDS, work=WORK, python=python)
+            status = self._status(one.module, one.mutant.text)
             fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
             record = Record(*one.key(), fate, fate if before is None else before.first)
-            with path.open("a", encoding="utf-8") as file:
+            with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record._asdict(), ensure_ascii=False) + "\n")
             if fate == "survived":
-                sys.stderr.write(
-                    f"{done} {one.module}:{one.mutant.line} {record.operator}\n- {record.old}\n+ {record.new}\n"
-                )
-    return impossible
+                sys.stderr.write(f"{one.module}:{one.mutant.line} {record.operator}\n- {record.old}\n+ {record.new}\n")
+        return impossible
+
+    def _is_sound(self, module: str) -> bool:
+        """Whether the tests of a module pass without a fault; a message says so if they do not."""
+        if module not in self._sound:
+            python = self._python(module)
+            there = python is None or python.exists()
+            source = (ROOT / module).read_text(encoding="utf-8")
+            self._sound[module] = there and self._status(module, source) == PASSED
+            if not self._sound[module]:
+                told = self._sandbox.output() if there else f"there is no {python}\n"
+                sys.stderr.write(f"the tests of {module} do not pass as it is:\n{told}")
+        return self._sound[module]
+
+    def _python(self, module: str) -> Path | None:
+        program = PROGRAMS[RELATED[module].environment]
+        return self._environments / program if program else None
+
+    def _status(self, module: str, text: str) -> int | None:
+        tests, python = RELATED[module].tests, self._python(module)
+        return self._sandbox.run(module, text, tests, seconds=SECONDS, work=WORK, python=python)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -400,8 +428,9 @@ def main() -> int:
     if not asked.tables:
         modules = [module for module in RELATED if not asked.modules or module.endswith(tuple(asked.modules))]
         drawn = sample(modules, share=asked.share, seed=asked.seed)[: asked.first]
-        known = read_records(asked.records)
-        impossible = run(drawn, known, asked.environments, again=asked.again, path=asked.records)
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            campaign = Campaign(Sandbox(Path(folder)), asked.environments, asked.records)
+            impossible = campaign.run(drawn, again=asked.again)
     if impossible:
         sys.stderr.write(f"{impossible} faults were not planted\n")
     records = read_records(asked.records)

@@ -27,7 +27,10 @@ def nested(depth: int, *, objects: bool) -> Any:
 
 def reasons(options: object) -> str:
     """Why a record with these options cannot be read; empty if it can."""
-    records = [{"id": "p", "premises": [], "options": options}, {"id": "q", "premises": [], "options": []}]
+    records: list[dict[str, object]] = [
+        {"id": "p", "premises": [], "options": options},
+        {"id": "q", "premises": [], "options": []},
+    ]
     return " ".join([reason for rejected in read_problems(records).rejected for reason in rejected.reasons])
 
 

@@ -13,17 +13,18 @@ from studies.bench.mutation import PAGE, ROOT, SAMPLE, Sandbox, justified
 from studies.bench.surroundings import (
     RECORDS,
     RELATED,
+    Campaign,
     Record,
     planted_in,
     read_records,
-    run,
     sample,
     section,
     survivors,
 )
 
+SELECTION = "proof_r1_formal/evaluation/selection.py"
 ROOMS = ("credit", "evaluation", "integrations", "data", "commands")
-SMALL = ("proof_r1_formal/data/trees.py", "proof_r1_formal/data/proverqa.py", "proof_r1_formal/evaluation/selection.py")
+SMALL = ("proof_r1_formal/data/trees.py", "proof_r1_formal/data/proverqa.py", SELECTION)
 
 
 def test_every_module_with_faults_has_its_related_tests() -> None:
@@ -49,10 +50,9 @@ def test_the_sample_is_the_same_for_any_choice_of_modules() -> None:
     assert len({one.key() for one in everything}) == len(everything)
 
 
-def test_a_repeated_line_is_told_apart_by_its_number(tmp_path: Path) -> None:
+def test_a_repeated_line_has_a_mutant_for_each_place() -> None:
     source = "def f(x):\n    if x < 1:\n        return 1\n    if x < 1:\n        return 2\n    return 3\n"
     assert [mutant.new for mutant in mutants(source)].count("if (x <= 1):") == 2
-    del tmp_path
 
 
 def test_an_edit_of_an_asynchronous_function_is_a_mutant() -> None:
@@ -73,15 +73,20 @@ def test_the_last_record_of_a_fault_counts(tmp_path: Path) -> None:
     assert survivors([again, two]) == {("m", "a", "b")}
 
 
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A copy of the project."""
+    return Sandbox(tmp_path_factory.mktemp("mutants"))
+
+
 @pytest.mark.slow
-def test_a_run_is_recorded_and_continued(tmp_path: Path) -> None:
+def test_a_run_is_recorded_and_continued(sandbox: Sandbox, tmp_path: Path) -> None:
     """Selection among samples has tests that run in a moment."""
     path = tmp_path / "records.jsonl"
-    drawn = sample(["proof_r1_formal/evaluation/selection.py"], share=1.0, seed=0)[:3]
-    assert run(drawn[:2], [], ROOT, again=False, path=path) == 0
-    first = read_records(path)
-    assert [record.key() for record in first] == [one.key() for one in drawn[:2]]
-    assert run(drawn, first, ROOT, again=False, path=path) == 0
+    drawn = sample([SELECTION], share=1.0, seed=0)[:3]
+    assert Campaign(sandbox, ROOT, path).run(drawn[:2]) == 0
+    assert [record.key() for record in read_records(path)] == [one.key() for one in drawn[:2]]
+    assert Campaign(sandbox, ROOT, path).run(drawn) == 0
     assert [record.key() for record in read_records(path)] == [one.key() for one in drawn]
     assert len(path.read_text("utf-8").splitlines()) == 3
     fates = {record.fate for record in read_records(path)}
@@ -90,20 +95,20 @@ def test_a_run_is_recorded_and_continued(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_tests_that_fail_without_a_fault_plant_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_without_its_environment_is_not_planted(
+    sandbox: Sandbox, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     drawn = sample(["proof_r1_formal/integrations/verifiers.py"], share=1.0, seed=0)[:2]
     path = tmp_path / "records.jsonl"
-    assert run(drawn, [], tmp_path, again=False, path=path) == 2
-    assert "there is no " in capsys.readouterr().err
+    assert Campaign(sandbox, tmp_path, path).run(drawn) == 2
+    assert capsys.readouterr().err.count("there is no ") == 1
     assert not path.exists()
 
 
 @pytest.mark.slow
-def test_a_process_that_works_too_long_is_ended(tmp_path: Path) -> None:
-    module = "proof_r1_formal/evaluation/selection.py"
-    endless = (ROOT / module).read_text("utf-8").replace("    found = list(hits)\n", "    while True: pass\n")
-    sandbox = Sandbox(tmp_path)
-    assert sandbox.run(module, endless, ["evaluation/test_selection.py"], work=15) is None
+def test_a_process_that_works_too_long_is_ended(sandbox: Sandbox) -> None:
+    endless = (ROOT / SELECTION).read_text("utf-8").replace("    found = list(hits)\n", "    while True: pass\n")
+    assert sandbox.run(SELECTION, endless, ["evaluation/test_selection.py"], work=15) is None
 
 
 def test_the_page_has_the_outcomes_of_the_records() -> None:
