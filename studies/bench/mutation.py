@@ -168,7 +168,7 @@ class Sandbox:
             path.write_text(original, encoding="utf-8")
 
     def _run_with(self, python: Path, tests: Sequence[str], seconds: float, work: int | None) -> int | None:
-        """The status of the tests in another environment; its libraries warn, which is no failure."""
+        """The status of the tests in another environment, whose libraries may warn."""
         command = [str(python), "-m", "pytest", *_OPTIONS, "-W", "default", *_arguments(tests)]
         environment = {**os.environ, **_environment(self._folder)}
         with (

@@ -161,10 +161,7 @@ RELATED: Mapping[str, Related] = {
             "page": (*_COMMANDS, "report/test_page.py", "test_cli.py", "-k", "report or page or certificates"),
             "problems": (
                 *(*_COMMANDS, "test_cli.py", "test_outputs.py", "generate/test_problems.py", "-k"),
-                (
-                    "difficulty or intended or vocabulary or irrelevant or fit or translate or generate or interrupted or"
-                    " continue or evidence or notation or strict"
-                ),
+                "difficulty or intended or vocabulary or irrelevant or fit or translate or generate or interrupted",
             ),
             "prompt": (*_COMMANDS, "test_cli.py", "models/test_prompts.py", "-k", "fit or prompt or grammar or ids"),
             "proofs": (
@@ -373,8 +370,8 @@ the added tests look at faults of this sample.
 |---|---|---|---|---|---|---|---|---|---|
 """
 _LEFT = """
-Lines that differ in the place only count once: no test notices {left:,} lines. Of these, {justified:,} are no gap, for
-the reason in the table. The other {gaps:,} are gaps.
+Faults of equal lines count once here: no test notices {left:,} of them. A reason in the table says why {justified:,} are
+not gaps. The other {gaps:,} are gaps.
 """
 
 
