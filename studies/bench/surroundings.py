@@ -370,8 +370,8 @@ the added tests look at faults of this sample.
 |---|---|---|---|---|---|---|---|---|---|
 """
 _LEFT = """
-Faults of equal lines count once here: no test notices {left:,} of them. A reason in the table says why {justified:,} are
-not gaps. The other {gaps:,} are gaps.
+Faults of equal lines count once here: no test notices {left:,} of them. A reason in the table says why {justified:,}
+are not gaps. The other {gaps:,} are gaps.
 """
 
 
