@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -128,6 +128,12 @@ def test_the_lines_of_a_file_are_counted(tmp_path: Path) -> None:
 
 
 @given(st.characters())
+@example("\x1f")
+@example(" ")
+@example("~")
+@example("\x7f")
+@example("\x9f")
+@example("\xa0")
 def test_control_characters_alone_are_replaced(character: str) -> None:
     stream = StringIO()
     common._Terminal(file=stream, width=80, force_terminal=False).print(f"a{character}b", markup=False, end="")
