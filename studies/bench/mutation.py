@@ -14,31 +14,45 @@ from __future__ import annotations
 import argparse
 import ast
 import compileall
+import contextlib
 import hashlib
 import json
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from studies.bench.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "mutants.md"
 LISTED = "[mutants.toml](mutants.toml) lists each of these faults, as the old and the new line."
+SAMPLE = "## Around the trusted modules: a sample"
+"""The heading of the other part of the page, which `studies.bench.surroundings` writes."""
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
-COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
+COPIED = (
+    "proof_r1_formal",
+    "tests",
+    "grammars",
+    "theories",
+    "examples",
+    "training",
+    "pyproject.toml",
+    "check_bundle.py",
+)
 
 PROOF_CHECKER = (
     "kernel/test_checker.py",
@@ -111,23 +125,73 @@ class Sandbox:
             )
         compileall.compile_dir(folder / "proof_r1_formal", quiet=1)
 
-    def run(self, module: str, text: str, tests: Sequence[str], *, seconds: float = SECONDS) -> int | None:
-        """The status of the tests with the module's text replaced; None if they do not end in that time."""
+    def run(
+        self,
+        module: str,
+        text: str,
+        tests: Sequence[str],
+        *,
+        seconds: float = SECONDS,
+        work: int | None = None,
+        python: Path | None = None,
+    ) -> int | None:
+        """The status of the tests with the module's text replaced; None if they do not end in that time.
+
+        Args:
+            module: its path in the project.
+            text: what it holds during the run.
+            tests: arguments of pytest: paths below ``tests``, and options, which begin with a dash.
+            seconds: the time limit.
+            work: a limit of CPU seconds for each process, which does not depend on what else the machine does.
+            python: the program of another environment; the tests run there.
+        """
         path = self._folder / module
         original = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
         self._output.write_text("")
-        process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
-        process.start()
         try:
-            process.join(seconds)
-            return process.exitcode
+            if python is not None:
+                return self._run_with(python, tests, seconds, work)
+            process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
+            process.start()
+            assert process.pid is not None
+            _limit(process.pid, work)
+            try:
+                process.join(seconds)
+                return None if process.exitcode == -signal.SIGXCPU else process.exitcode
+            finally:
+                if process.exitcode is None and process.pid is not None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.join()
+                process.close()
         finally:
-            if process.exitcode is None and process.pid is not None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.join()
-            process.close()
             path.write_text(original, encoding="utf-8")
+
+    def _run_with(self, python: Path, tests: Sequence[str], seconds: float, work: int | None) -> int | None:
+        """The status of the tests in another environment, whose libraries may warn."""
+        command = [str(python), "-m", "pytest", *_OPTIONS, "-W", "default", *_arguments(tests)]
+        environment = {**os.environ, **_environment(self._folder)}
+        with (
+            self._output.open("wb") as file,
+            subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            ) as process,
+        ):
+            _limit(process.pid, work)
+            try:
+                status = process.wait(seconds)
+                return None if status == -signal.SIGXCPU else PASSED + status
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                with contextlib.suppress(ProcessLookupError):  # what the tests started ends with them
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def output(self) -> str:
         """The output of the last run."""
@@ -136,6 +200,28 @@ class Sandbox:
 
 _PROCESSES = multiprocessing.get_context("forkserver")  # what never changes is imported once, and not with each mutant
 _PROCESSES.set_forkserver_preload(["pytest", "hypothesis.strategies", "lark", "msgspec", "networkx", "typer", "z3"])
+
+
+_OPTIONS = (
+    *("-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest", "-p", "no:logging"),
+    *("-o", "addopts=--import-mode=importlib"),
+)
+
+
+def _limit(process: int, work: int | None) -> None:
+    """Let the system end a process, and each that it starts, after so many seconds of its own work."""
+    if work is not None:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_CPU, (work, work + 60))
+
+
+def _arguments(tests: Sequence[str]) -> list[str]:
+    return [test if test.startswith("-") else f"tests/{test}" for test in tests]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Variables for the processes that tests start: they import the copy, too, and write no bytecode of a mutant."""
+    return {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
@@ -148,22 +234,10 @@ def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # else a mutant of the same size and second might be taken for another
+    os.environ.update(_environment(folder))
     import pytest
 
-    options = [
-        "-x",
-        "-q",
-        "-m",
-        "not slow",
-        "--assert=plain",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:doctest",
-        "-p",
-        "no:logging",
-    ]
-    status = pytest.main([*options, "-o", "addopts=--import-mode=importlib", *[f"tests/{t}" for t in tests]])
+    status = pytest.main([*_OPTIONS, *_arguments(tests)])
     sys.stdout.flush()
     os._exit(PASSED + status)  # at once: some thread of a mutant may never end
 
@@ -238,11 +312,16 @@ class Group(NamedTuple):
     why: str
     mutants: frozenset[tuple[str, str]]
 
+    def faults(self) -> set[tuple[str, str, str]]:
+        """The mutants with their module."""
+        return {(self.module, old, new) for old, new in self.mutants}
 
-def justified() -> list[Group]:
-    """The mutants that are known to survive, and why that is not a gap."""
+
+def justified(modules: Collection[str]) -> list[Group]:
+    """The mutants of the modules that are known to survive, and why that is not a gap."""
     groups = tomllib.loads(JUSTIFIED.read_text(encoding="utf-8"))["group"]
-    return [Group(g["module"], g["why"], frozenset((old, new) for old, new in g["mutants"])) for g in groups]
+    read = [Group(g["module"], g["why"], frozenset((old, new) for old, new in g["mutants"])) for g in groups]
+    return [group for group in read if group.module in modules]
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -278,29 +357,35 @@ def page(outcomes: Sequence[Outcome], processes: int) -> str:
         row = [total, counts["failed"], counts["timeout"], counts["broken"], left]
         name = f"`{module.removeprefix('proof_r1_formal/')}`" if module != "all" else "all"
         lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {(total - left) / total:.1%} |")
-    lines += ["", "## Not noticed, and why", "", LISTED, "", "| module | faults | why |", "|---|---|---|"]
-    survivors = {
-        (outcome.module, outcome.mutant.old, outcome.mutant.new) for outcome in outcomes if outcome.fate == "survived"
-    }
-    for group in justified():
-        count = sum((group.module, *mutant) in survivors for mutant in group.mutants)
-        lines.append(
-            f"| `{group.module.removeprefix('proof_r1_formal/')}` | {count} | {group.why.replace('|', chr(92) + '|')} |"
-        )
-    lines.append("")
+    lines += ["", "## Not noticed, and why", "", LISTED, "", *reasons(survivors(outcomes), TESTS), ""]
     return "\n".join(lines)
 
 
-def gaps(outcomes: Sequence[Outcome]) -> list[str]:
-    """Survivors that are not justified, and justified mutants that do not survive."""
-    survivors = {(module, mutant.old, mutant.new) for module, mutant, fate in outcomes if fate == "survived"}
-    listed = {(group.module, old, new) for group in justified() for old, new in group.mutants}
+Fault: TypeAlias = tuple[str, str, str]
+"""A module, and the old and the new lines of a fault of it."""
+
+
+def survivors(outcomes: Sequence[Outcome]) -> set[Fault]:
+    """The faults that no test noticed."""
+    return {(module, mutant.old, mutant.new) for module, mutant, fate in outcomes if fate == "survived"}
+
+
+def reasons(left: Set[Fault], modules: Collection[str]) -> list[str]:
+    """The table of the reasons in ``docs/mutants.toml`` for the faults that are left in these modules."""
+    lines = ["| module | faults | why |", "|---|---|---|"]
+    for group in justified(modules):
+        count = len(group.faults() & left)
+        why = group.why.replace("|", "\\|")
+        lines.append(f"| `{group.module.removeprefix('proof_r1_formal/')}` | {count} | {why} |")
+    return lines
+
+
+def gaps(left: Set[Fault], modules: Collection[str]) -> list[str]:
+    """Faults that are left without a reason, and reasons for faults of these modules that are not left."""
+    listed = {fault for group in justified(modules) for fault in group.faults()}
     return [
-        *[f"not noticed: {module}\n- {old}\n+ {new}" for module, old, new in sorted(survivors - listed)],
-        *[
-            f"listed, but noticed or gone: {module}\n- {old}\n+ {new}"
-            for module, old, new in sorted(listed - survivors)
-        ],
+        *[f"not noticed: {module}\n- {old}\n+ {new}" for module, old, new in sorted(left - listed)],
+        *[f"listed, but noticed or gone: {module}\n- {old}\n+ {new}" for module, old, new in sorted(listed - left)],
     ]
 
 
@@ -315,8 +400,9 @@ def main() -> int:
     outcomes = campaign(modules, asked.processes, asked.known)
     if asked.modules:
         return 0
-    PAGE.write_text(page(outcomes, asked.processes), encoding="utf-8")
-    found = gaps(outcomes)
+    _, heading, sample = PAGE.read_text(encoding="utf-8").partition(SAMPLE)
+    PAGE.write_text("\n".join([page(outcomes, asked.processes), f"{heading}{sample}"]), encoding="utf-8")
+    found = gaps(survivors(outcomes), TESTS)
     sys.stderr.write("".join(f"{gap}\n" for gap in found))
     return int(bool(found))
 

@@ -18,6 +18,15 @@ def test_completions_keep_their_text_exactly(tmp_path: Path) -> None:
     assert [c.completion for c in read_completions(path) if isinstance(c, Completion)] == texts
 
 
+def test_a_byte_order_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
+    line = '{"problem_id": "p", "completion": "\ufeffx"}\n'
+    path = write(tmp_path, "\ufeff" + line + line + "\ufeff" + line)
+    first, second, third = read_completions(path)
+    assert first == Completion(problem_id="p", completion="\ufeffx")
+    assert isinstance(second, Completion)
+    assert isinstance(third, BadLine)
+
+
 def test_completions_are_read_one_at_a_time(tmp_path: Path) -> None:
     path = write(tmp_path, '{"problem_id": "p", "completion": "x"}\n' * 3 + '{"problem_id"')
     items = read_completions(path)

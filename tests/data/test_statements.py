@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import string
 import subprocess
 from pathlib import Path
 
@@ -157,6 +158,7 @@ def test_formulas_of_tptp(tmp_path: Path, text: str, formula: str | None) -> Non
         ("p(tom) & p(zoe)", "∀zoe (p(tom) ∧ p(zoe))"),
         ("-a = b", '"-"(a) = b'),
         ("-(a = b)", "¬(a = b)"),
+        ("a != b", "¬(a = b)"),
         ("a * (b + c)' = e", '"*"(a, "\'"("+"(b, c))) = e'),
         ("$T & -$F", "⊤ ∧ ¬⊥"),
         ("x", None),
@@ -296,6 +298,16 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
 )
 def test_what_is_refused_in_a_file(tmp_path: Path, text: str, told: str) -> None:
     assert told in reason(read(tmp_path, text))
+
+
+@pytest.mark.parametrize("letter", string.ascii_lowercase)
+def test_free_names_from_u_to_z_are_variables(tmp_path: Path, letter: str) -> None:
+    found = read(tmp_path, f"formulas(goals). p({letter}) & q({letter}1). end_of_list.", "any.in")
+    free = f"∀{letter} ∀{letter}1 " if letter >= "u" else ""
+    assert alpha_equivalent(goal_of(found), parse_formula(f"{free}(p({letter}) ∧ q({letter}1))"))
+    prolog = f"set(prolog_style_variables). formulas(goals). p({letter}) & q({letter.upper()}). end_of_list."
+    expected = parse_formula(f"∀x9 (p({letter}) ∧ q(x9))")
+    assert alpha_equivalent(goal_of(read(tmp_path, prolog, "any.in")), expected)
 
 
 def test_notes_of_what_a_reader_might_miss(tmp_path: Path) -> None:

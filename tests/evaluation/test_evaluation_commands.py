@@ -204,3 +204,35 @@ def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None
     assert chosen["garden/2"] == 2  # the fewest steps, though under names of wrong rules; 1 is not certified
     assert len(chosen) == len(lines) == 7
     assert "7 certified" in result.stderr
+
+
+def test_the_kinds_of_choices_are_counted(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = {(line["problem_id"], line["sample"]): line["completion"] for line in lines}
+    wrong = texts["garden/2", 1]  # an answer, which is not certified
+    given = [("garden/1", texts["garden/1", 0]), ("garden/2", wrong), ("garden/2", ""), *[("garden/3", "")] * 3]
+    records = [json.dumps({"problem_id": name, "completion": text}) for name, text in given]
+    (tmp_path / "c.jsonl").write_text("\n".join(records), encoding="utf-8")
+    out = tmp_path / "best.jsonl"
+    result = run("best", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--out", str(out))
+    told = f"3 completions written to {out}: 1 certified, 1 with the most frequent answer, 1 without an answer"
+    assert told in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(("seen", "steps"), [("train", [[0, 1, 0]]), ("folio", [])])
+def test_a_study_says_which_rules_training_had(tmp_path: Path, seen: str, steps: list[list[int]]) -> None:
+    """One step under a rule of FOLIO; columns for seen, unseen and unknown rules. No table has seen rules alone."""
+    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "p(a)", "rule": "QUANTIFIER_NEGATION"}
+    record = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step])}</summary>"}
+    copy_examples(tmp_path)
+    (tmp_path / "c.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    study = write_study(tmp_path, one='"c.jsonl"')
+    systems = study.read_text(encoding="utf-8").replace("[datasets.garden]", '[datasets.garden]\nrules = "folio"')
+    study.write_text(f'seen = "{seen}"\n{systems}', encoding="utf-8")
+    result = run("evaluate", "--study", str(study), "--json", str(tmp_path / "t.json"))
+    assert result.returncode == 0, result.stderr
+    found = [
+        table for table in json.loads((tmp_path / "t.json").read_bytes()) if table["title"].startswith("Rules seen")
+    ]
+    counts = [[row[name] for name in row if name.endswith("steps")] for table in found for row in table["rows"]]
+    assert counts == steps

@@ -163,6 +163,15 @@ def test_worked_example() -> None:
         assert all(rate in write(metrics_tables(metrics)[0]) for rate in ("73.3", "68.8", "57.1", "100.0"))
 
 
+def test_problems_with_fewer_samples_are_counted() -> None:
+    found = evaluate_metrics(PROBLEMS, REPORTS)
+    assert found.overall.incomplete == 0
+    found = evaluate_metrics(PROBLEMS, [*REPORTS[:3], REPORTS[4]])  # one sample of b, and one of c
+    assert (found.samples, found.overall.incomplete, found.overall.absent) == (2, 2, 0)
+    assert {name: group.incomplete for name, group in found.difficulties.items()} == {"easy": 1, "hard": 1}
+    assert evaluate_metrics(PROBLEMS, REPORTS[:1]).overall.incomplete == 0  # K is the largest number of samples
+
+
 def test_the_reference_drops_unresolved_dependencies() -> None:
     metrics = evaluate_metrics(PROBLEMS, REPORTS, eligibility="reference")
     assert metrics.eligibility == "reference"

@@ -220,16 +220,26 @@ def test_an_agent_asks_the_command_over_standard_input() -> None:
     assert result["rule_verified"]
 
 
-def test_an_agent_asks_the_command_over_http() -> None:
-    process = subprocess.Popen(
-        [PROGRAM, "mcp", "--port", "0"], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+def workers(process: int) -> set[int]:
+    """The ids of the processes that a process started."""
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for children in threads for child in children.read_text().split()}
+
+
+@pytest.mark.parametrize(("memory", "replaced"), [("1", True), ("4096", False)])
+def test_an_agent_asks_the_command_over_http(memory: str, replaced: bool) -> None:
+    command = [PROGRAM, "mcp", "--port", "0", "--worker-memory", memory]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     try:
         found = re.fullmatch(r"running on (http://127\.0\.0\.1:\d+/mcp)\n", process.stderr.readline())
         assert found is not None
         result, _ = call("countermodel", found[1], premises=PREMISES, conclusion="dog(tom)")
         assert result["result"] == "countermodel"
+        before = workers(process.pid)
+        for _ in range(2):  # by then, the worker of the first call is gone if it was too large
+            call("countermodel", found[1], premises=PREMISES, conclusion="dog(tom)")
+        assert (before & workers(process.pid) == set()) == replaced
         process.send_signal(signal.SIGTERM)
         assert process.stderr.read() == "stopped\n"
     finally:

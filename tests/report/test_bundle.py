@@ -19,7 +19,7 @@ from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
-from tests.builders import example_answers, reference_traces
+from tests.builders import SILENT, example_answers, reference_traces
 from tests.patience import PATIENCE
 from tests.report.bundles import PEOPLE, PROGRAM, ROOT, checker, examples, made, problem_of, refusal, summary, uncertain
 
@@ -63,6 +63,21 @@ def test_a_sample_without_eligible_steps_has_rate_zero(tmp_path: Path) -> None:
     rate = data["metrics"]["overall"]["scores"]["FVR"]
     assert (rate["value"], rate["spread"]) == (1.0, pytest.approx(0.5**0.5))
     assert run_on(tmp_path, data).returncode == 0
+
+
+def test_an_uncertain_answer_that_was_not_decided_has_no_evidence(tmp_path: Path) -> None:
+    """The bundle repeats the report, though its own verifier has the budget to decide the question."""
+    case = problem_of("open/1", ["p ∨ q", "p → q ∨ r"], "r", "h_goal_uncertain")
+    text = summary(("h_goal_uncertain", ["h1"], "r", "GOAL_BINDING"))
+    for solver, openness, kinds in ((SILENT, "undecided", None), (None, "verified", {"countermodel"})):
+        verifier = Verifier() if solver is None else Verifier(solver=solver)
+        report = verifier.verify(case, text)
+        assert report.uncertain == openness
+        answer = Completion(problem_id=case.id, completion=text)
+        data = json.loads(encode(bundle(Verifier(), {case.id: case}, [(answer, report)])))
+        [trace] = data["traces"]
+        assert {name: of and set(of) for name, of in trace["uncertain"].items()} == {"goal": kinds, "negation": kinds}
+        assert trace["verified"] == (openness == "verified")
 
 
 def test_a_bundle_of_nothing_is_accepted() -> None:

@@ -165,3 +165,15 @@ def test_neither_a_killed_worker_nor_the_end_costs_a_reply() -> None:
         [replaced, stopped] = service.last_words().splitlines()[1:]
         assert (replaced, stopped) == (f"worker {worker} died; the worker is replaced", "stopped")
         assert not Path(f"/proc/{worker}").exists()
+
+
+def test_actions_and_the_memory_of_workers_are_bounded() -> None:
+    """Each worker is larger than a mebibyte after its first completion; the pool counts it before it asks the next."""
+    with running("--workers", "1", "--max-actions", "2", "--worker-memory", "1") as service:
+        for _ in range(3):
+            assert works(service)
+        assert service.client.health().renewals in (2, 3)
+        step = {"id": "s", "dependencies": [], "conclusion": "a", "rule": "GOAL_BINDING"}
+        for count, status in ((2, 200), (3, 422)):
+            body = {"problem": RECORD, "completions": [f"<summary>{json.dumps([step] * count)}</summary>"]}
+            assert asked(service.port, "POST", "/v1/verify", json.dumps(body).encode())[0] == status

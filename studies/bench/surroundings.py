@@ -1,0 +1,447 @@
+"""Mutation testing around the trusted modules: a sample of the small faults in credit, evaluation, adapters, readers
+and commands.
+
+In: the modules of ``RELATED``, each with its related tests. A hash of the seed and the fault decides whether a mutant
+is in the sample, and its place. They are planted one at a time in a copy of the project. Out: a line for each in
+``docs/mutants-sample.jsonl``, written at once, and from these lines the second part of ``docs/mutants.md``. Stop it at
+any time: repeat the command, and it continues. Because of the order, any number of the first faults is a sample, too.
+
+``python -m studies.bench.surroundings``; ``--again`` runs once more the faults that no test noticed. With names of
+modules (``terms.py``) it plants the faults of these only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from studies.bench.mutants import Mutant, mutants
+from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sandbox, gaps, justified, reasons
+
+RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
+SEED = 0
+SHARE = 0.06
+WORK = 120
+"""The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
+SECONDS = 1800.0
+"""The time limit of a run that waits and does not work."""
+
+Environment: TypeAlias = Literal["tests", "integrations", "openrlhf"]
+PROGRAMS: Mapping[Environment, str] = {
+    "tests": "",
+    "integrations": ".venv-integrations/bin/python",
+    "openrlhf": ".venv-openrlhf/bin/python",
+}
+"""Name of an environment -> its Python below the folder of the project; the empty path is the running one."""
+
+
+class Related(NamedTuple):
+    """The tests related to a module: arguments of pytest in the order in which they run, and where they run."""
+
+    tests: tuple[str, ...]
+    environment: Environment = "tests"
+
+
+def _in(room: str, names: Mapping[str, Sequence[str]]) -> dict[str, Related]:
+    return {f"proof_r1_formal/{room}/{name}.py": Related(tuple(tests)) for name, tests in names.items()}
+
+
+def _elsewhere(environment: Environment, names: Mapping[str, Sequence[str]]) -> dict[str, Related]:
+    return {
+        f"proof_r1_formal/integrations/{name}.py": Related(tuple(tests), environment) for name, tests in names.items()
+    }
+
+
+_CREDIT = ("credit/test_assigner.py", "credit/test_escapes.py")
+_PRESETS = ("credit/test_terms.py", "credit/test_methods.py", "credit/test_reward_hacking.py", *_CREDIT)
+_EVALUATION = ("evaluation/test_metrics.py", "evaluation/test_study.py")
+_TABLES = ("evaluation/test_terminal.py", *_EVALUATION, "evaluation/test_evaluation_commands.py")
+_DRAWING = ("evaluation/test_plots.py", "evaluation/test_evaluation_commands.py")
+_READERS = ("data/test_edges_of_records.py", "data/test_formats.py", "data/test_readers.py")
+_DRAFTS = ("data/test_statements.py", "data/test_readers.py", "data/test_quality.py")
+_SENTENCES = ("data/test_inflection.py", "data/test_english.py", "data/test_templated.py", "data/test_statements.py")
+_TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py")
+_RUNS = ("integrations/test_runs.py", "integrations/test_trl_run.py")
+_COMMANDS = ("commands/test_messages.py", "commands/test_options.py")
+_MCP = ("integrations/test_mcp.py",)
+_INSPECT = ("integrations/test_inspect.py",)
+
+RELATED: Mapping[str, Related] = {
+    **_in(
+        "credit",
+        {
+            "align": ("credit/test_align.py", *_CREDIT),
+            "assigner": _CREDIT,
+            "corrections": ("credit/test_corrections.py",),
+            "diagnostics": ("credit/test_diagnostics.py", "credit/test_assigner.py", "integrations/test_gradients.py"),
+            "methods": ("credit/test_methods.py", "credit/test_corrections.py", *_CREDIT),
+            "pieces": ("credit/test_align.py", *_CREDIT, "credit/test_corrections.py"),
+            "presets": _PRESETS,
+            "terms": _PRESETS,
+            "workers": ("credit/test_workers.py", *_CREDIT, "credit/test_corrections.py"),
+        },
+    ),
+    **_in(
+        "evaluation",
+        {
+            "assessment": ("evaluation/test_assessment.py", *_EVALUATION, "evaluation/test_evaluation_commands.py"),
+            "curves": ("evaluation/test_plots.py",),
+            "definition": ("evaluation/test_study.py", "evaluation/test_evaluation_commands.py"),
+            "diagnosis": ("evaluation/test_diagnosis.py", "evaluation/test_evaluation_commands.py"),
+            "drawing": _DRAWING,
+            "estimates": ("evaluation/test_estimates.py", *_EVALUATION, "evaluation/test_paired.py"),
+            "measures": (*_EVALUATION, "evaluation/test_diagnosis.py"),
+            "metrics": (*_EVALUATION, "evaluation/test_evaluation_commands.py"),
+            "metrics_tables": _TABLES,
+            "outcomes": (*_EVALUATION, "evaluation/test_evaluation_commands.py"),
+            "paired": ("evaluation/test_paired.py", "evaluation/test_study.py", "evaluation/test_runs.py"),
+            "plots": _DRAWING,
+            "review": ("evaluation/test_review.py",),
+            "runs": ("evaluation/test_runs.py",),
+            "selection": ("evaluation/test_selection.py", "evaluation/test_evaluation_commands.py"),
+            "study_tables": ("evaluation/test_study.py", "evaluation/test_evaluation_commands.py"),
+            "summary": (
+                "evaluation/test_metrics.py",
+                "test_cli.py",
+                "-k",
+                "evaluation or verify or evidence or solver",
+            ),
+            "tables": _TABLES,
+            "terminal": _TABLES,
+        },
+    ),
+    **_in("report", {"bundle": ("report/test_bundle.py", "report/test_bundle_lies.py")}),
+    **_in(
+        "data",
+        {
+            "__init__": (*_READERS, "data/test_sources.py"),
+            "completions": ("data/test_completions.py", "data/test_layouts.py", "data/test_sources.py"),
+            "display": (*_READERS, "generate/test_translation.py", "test_documents.py"),
+            "draft": _DRAFTS,
+            "english": _SENTENCES,
+            "folio": (*_READERS, "data/test_quality.py"),
+            "inflection": _SENTENCES,
+            "layouts": ("data/test_layouts.py", "data/test_completions.py"),
+            "native": ("data/test_native_json.py", *_READERS),
+            "problem": (*_READERS, "data/test_statements.py", "proof/test_answer.py"),
+            "prontoqa": (*_READERS, "data/test_templated.py"),
+            "proofwriter": (*_READERS, "data/test_templated.py", "data/test_quality.py"),
+            "prover9": (*_READERS, "data/test_quality.py"),
+            "proverqa": (*_READERS, "data/test_quality.py"),
+            "quality": ("data/test_quality.py",),
+            "records": (*_READERS, "data/test_sources.py"),
+            "ruletaker": (*_READERS, "data/test_templated.py"),
+            "sources": ("data/test_sources.py", *_READERS),
+            "statements": ("data/test_statements.py", "data/test_readers.py"),
+            "tptp": _READERS,
+            "trees": (*_READERS, "data/test_templated.py"),
+        },
+    ),
+    **_in(
+        "commands",
+        {
+            "about": ("test_cli.py", "test_start.py", "-k", "rules or doctor or lean"),
+            "common": ("commands/test_common.py", "test_cli.py", "data/test_sources.py"),
+            "corrections": (*_COMMANDS, "generate/test_prove_command.py", "-k", "continuations or continued"),
+            "evaluation": (
+                *(*_COMMANDS, "evaluation/test_evaluation_commands.py", "evaluation/test_plots.py", "test_cli.py"),
+                "-k",
+                "rates or fit or evaluation or evaluate or best or strict or evidence or broken",
+            ),
+            "export": ("test_export.py", "test_cli.py", "-k", "export"),
+            "formulas": (*_COMMANDS, "test_cli.py", "-k", "fit or parse or notation or english"),
+            "page": (*_COMMANDS, "report/test_page.py", "test_cli.py", "-k", "report or page or certificates"),
+            "problems": (
+                *(*_COMMANDS, "test_cli.py", "test_outputs.py", "generate/test_problems.py", "-k"),
+                "difficulty or intended or vocabulary or irrelevant or fit or translate or generate or interrupted",
+            ),
+            "prompt": (*_COMMANDS, "test_cli.py", "models/test_prompts.py", "-k", "fit or prompt or grammar or ids"),
+            "proofs": (
+                *_COMMANDS,
+                "generate/test_prove_command.py",
+                "-k",
+                "fit or budget or begin or prove and not continued",
+            ),
+            "service": (
+                *(*_COMMANDS, "test_start.py", "integrations/test_mcp.py", "serve/test_service_robustness.py"),
+                *("test_cli.py", "-k", "token or serve or mcp or port or memory"),
+            ),
+            "soundness": (*_COMMANDS, "test_cli.py", "test_outputs.py", "-k", "share or soundness"),
+            "theorems": (
+                *(*_COMMANDS, "test_cli.py", "test_outputs.py", "evaluation/test_evaluation_commands.py", "-k"),
+                "style or group or certify or certificates or theor or kernel or bundle or folder or overwrite or ones",
+            ),
+            "traces": (
+                *("test_cli.py", "data/test_sources.py", "-k"),
+                "verify or verdicts or show or interrupted or broken or solver or sources or evidence or text",
+            ),
+            "training": ("integrations/test_trl_run.py", "test_cli.py", "-k", "train or files or accelerator"),
+        },
+    ),
+    **_in(
+        "integrations",
+        {
+            "datasets": ("integrations/test_datasets.py", "integrations/test_trl.py"),
+            "gradients": _TRL,
+            "mcp": _MCP,
+            "mcp_results": _MCP,
+            "mcp_tools": _MCP,
+            "rewards": ("test_python_api.py", "serve/test_adapters.py", "integrations/test_trl.py"),
+            "runs": _RUNS,
+            "scoring": ("serve/test_adapters.py", "test_python_api.py"),
+            "shared_prompts": _TRL,
+            "trl": (*_TRL[::-1], *_RUNS),
+            "trl_plan": _RUNS,
+            "trl_run": _RUNS,
+        },
+    ),
+    **_elsewhere(
+        "integrations",
+        {
+            "openrlhf": ("serve/test_adapters.py", "serve/test_openrlhf.py"),
+            "verifiers": ("integrations/test_verifiers.py",),
+            "verl": ("integrations/test_verl.py", "serve/test_adapters.py"),
+            "verl_trainer": ("integrations/test_verl_trainer.py", "-m", "integration"),
+        },
+    ),
+    **_elsewhere(
+        "openrlhf",
+        {
+            "evaluations": _INSPECT,
+            "inspect": (*_INSPECT, "integrations/test_inspect_agents.py", "integrations/test_inspect_review.py"),
+            "inspect_agents": ("integrations/test_inspect_agents.py",),
+            "inspect_json": ("integrations/test_inspect_agents.py", "integrations/test_inspect_review.py"),
+            "inspect_review": ("integrations/test_inspect_review.py",),
+        },
+    ),
+}
+"""Mutated module -> its related tests; ``-k`` keeps only those of its command."""
+
+
+# -- the sample -------------------------------------------------------------------------------------------------------
+
+
+class Planted(NamedTuple):
+    """A mutant of a module. ``number`` counts the mutants of the module with the same operator and lines before it."""
+
+    module: str
+    mutant: Mutant
+    number: int
+
+    def key(self) -> tuple[str, str, str, str, int]:
+        """What identifies it, also after edits of other lines."""
+        return self.module, self.mutant.operator, self.mutant.old, self.mutant.new, self.number
+
+
+def sample(modules: Iterable[str], *, share: float, seed: int) -> list[Planted]:
+    """The mutants of the modules that are in the sample, in its order.
+
+    A hash of the seed and the fault is a number between 0 and 1. The fault is in the sample if it is less than the
+    share, and the smallest number comes first: whether a fault is in it does not depend on other faults or modules.
+    """
+
+    def place(planted: Planted) -> float:
+        return int.from_bytes(hashlib.sha256(json.dumps([seed, *planted.key()]).encode()).digest()) / 2**256
+
+    places = {planted.key(): (place(planted), planted) for module in modules for planted in planted_in(module)}
+    return [planted for where, planted in sorted(places.values(), key=itemgetter(0)) if where < share]
+
+
+def planted_in(module: str) -> Iterator[Planted]:
+    """All mutants of a module."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for mutant in mutants((ROOT / module).read_text(encoding="utf-8")):
+        name = mutant.operator, mutant.old, mutant.new
+        yield Planted(module, mutant, seen[name])
+        seen[name] += 1
+
+
+# -- its outcomes -----------------------------------------------------------------------------------------------------
+
+
+class Record(NamedTuple):
+    """The outcome of a planted fault, as a line of the file.
+
+    Attributes:
+        module, operator, old, new, number: which one it is.
+        fate: ``failed`` (a test failed), ``timeout``, ``broken`` (no test ran) or ``survived``, when it ran last.
+        first: the same when it ran first.
+    """
+
+    module: str
+    operator: str
+    old: str
+    new: str
+    number: int
+    fate: str
+    first: str
+
+    def key(self) -> tuple[str, str, str, str, int]:
+        """See :class:`Planted`."""
+        return self[:5]
+
+
+def read_records(path: Path = RECORDS) -> list[Record]:
+    """The outcomes of the faults of a file, in the order of the first runs; the last line of a fault counts."""
+    if not path.exists():
+        return []
+    read = [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return list({record.key(): record for record in read}.values())
+
+
+class Campaign:
+    """Plants faults in a copy of the project, and adds a line to the file of records after each.
+
+    Args:
+        sandbox: the copy.
+        environments: the folder that has the other environments.
+        path: the file of records.
+    """
+
+    def __init__(self, sandbox: Sandbox, environments: Path, path: Path) -> None:
+        self._sandbox, self._environments, self._path = sandbox, environments, path
+        self._sound: dict[str, bool] = {}
+
+    def run(self, planted: Iterable[Planted], *, again: bool = False) -> int:
+        """Plant the faults that have no outcome yet; with ``again``, also those that were not noticed.
+
+        Returns:
+            how many cannot be planted, as the environment of their tests is absent or the tests fail without a fault.
+        """
+        outcomes = {record.key(): record for record in read_records(self._path)}
+        impossible = 0
+        for one in planted:
+            before = outcomes.get(one.key())
+            if before is not None and not (again and before.fate == "survived"):
+                continue
+            if not self._is_sound(one.module):
+                impossible += 1
+                continue
+            status = self._status(one.module, one.mutant.text)
+            fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
+            record = Record(*one.key(), fate, fate if before is None else before.first)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record._asdict(), ensure_ascii=False) + "\n")
+            if fate == "survived":
+                sys.stderr.write(f"{one.module}:{one.mutant.line} {record.operator}\n- {record.old}\n+ {record.new}\n")
+        return impossible
+
+    def _is_sound(self, module: str) -> bool:
+        """Whether the tests of a module pass without a fault; a message says so if they do not."""
+        if module not in self._sound:
+            python = self._python(module)
+            there = python is None or python.exists()
+            source = (ROOT / module).read_text(encoding="utf-8")
+            self._sound[module] = there and self._status(module, source) == PASSED
+            if not self._sound[module]:
+                told = self._sandbox.output() if there else f"there is no {python}\n"
+                sys.stderr.write(f"the tests of {module} do not pass as it is:\n{told}")
+        return self._sound[module]
+
+    def _python(self, module: str) -> Path | None:
+        program = PROGRAMS[RELATED[module].environment]
+        return self._environments / program if program else None
+
+    def _status(self, module: str, text: str) -> int | None:
+        tests, python = RELATED[module].tests, self._python(module)
+        return self._sandbox.run(module, text, tests, seconds=SECONDS, work=WORK, python=python)
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+_HEAD = """
+The second part of `make mutants` (`python -m studies.bench.surroundings`) plants the same kinds of faults in `credit/`,
+`evaluation/`, `integrations/`, `report/bundle.py`, `data/` and `commands/`, and runs the related tests of the module,
+without the slow ones, in the environment that has their libraries. It is a sample: a hash of the seed and the fault
+decides which faults are in it. [mutants-sample.jsonl](mutants-sample.jsonl) has a line for each that was run. *No end*:
+the tests exceeded {work} seconds of work. *At first*: the share noticed when the fault ran first, before tests were
+added for the faults that no test noticed. It is an estimate for all faults of the room. The share now is not, because
+the added tests look at faults of this sample.
+
+| room | faults | in the sample | run | noticed by a test | no end | no test ran | not noticed | noticed | at first |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+_LEFT = """
+Faults of equal lines count once here: no test notices {left:,} of them. A reason in the table says why {justified:,}
+are not gaps. The other {gaps:,} are gaps.
+"""
+
+
+def section(records: Sequence[Record], sizes: Mapping[str, tuple[int, int]]) -> str:
+    """The part of the page about the sample.
+
+    Args:
+        records: the outcomes.
+        sizes: how many faults a module has, and how many are in the sample.
+    """
+    lines = [SAMPLE, _HEAD.rstrip("\n").format(work=WORK)]
+    for room in [*dict.fromkeys(map(_room, sizes)), "all"]:
+        of = [size for module, size in sizes.items() if room in (_room(module), "all")]
+        whole, planned = sum(size[0] for size in of), sum(size[1] for size in of)
+        run = [record for record in records if room in (_room(record.module), "all")]
+        counts = Counter(record.fate for record in run)
+        left, at_first = counts["survived"], sum(record.first != "survived" for record in run)
+        row = [whole, planned, len(run), counts["failed"], counts["timeout"], counts["broken"], left]
+        shares = [f"{number / len(run):.1%}" if run else "–" for number in (len(run) - left, at_first)]
+        name = room if room == "all" else f"`{room}`"
+        lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {' | '.join(shares)} |")
+    left_over = survivors(records)
+    gap = len(left_over - {fault for group in justified(RELATED) for fault in group.faults()})
+    lines += ["", _LEFT.format(left=len(left_over), justified=len(left_over) - gap, gaps=gap).strip("\n"), ""]
+    return "\n".join([*lines, *reasons(left_over, RELATED), ""])
+
+
+def _room(module: str) -> str:
+    name = module.removeprefix("proof_r1_formal/")
+    return name if name.startswith("report/") else name.partition("/")[0] + "/"
+
+
+def survivors(records: Sequence[Record]) -> set[Fault]:
+    """The faults that no test noticed."""
+    return {(record.module, record.old, record.new) for record in records if record.fate == "survived"}
+
+
+def main() -> int:
+    """Run the sample that the command line asks for, and write its part of the page; 1 if there are gaps."""
+    parser = argparse.ArgumentParser(prog="python -m studies.bench.surroundings")
+    parser.add_argument("modules", nargs="*", help="ends of module paths; all modules if none is given")
+    parser.add_argument("--share", type=float, default=SHARE, help="the share of the faults that are in the sample")
+    parser.add_argument("--first", type=int, default=None, help="plant no more than the first so many")
+    parser.add_argument("--seed", type=int, default=SEED, help="the seed of the sample")
+    parser.add_argument("--again", action="store_true", help="plant once more what no test noticed")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="the file of the outcomes")
+    parser.add_argument("--environments", type=Path, default=ROOT, help="the folder that has the other environments")
+    parser.add_argument("--tables", action="store_true", help="run nothing; write the page from the records")
+    asked = parser.parse_args()
+    impossible = 0
+    if not asked.tables:
+        modules = [module for module in RELATED if not asked.modules or module.endswith(tuple(asked.modules))]
+        drawn = sample(modules, share=asked.share, seed=asked.seed)[: asked.first]
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            campaign = Campaign(Sandbox(Path(folder)), asked.environments, asked.records)
+            impossible = campaign.run(drawn, again=asked.again)
+    if impossible:
+        sys.stderr.write(f"{impossible} faults were not planted\n")
+    records = read_records(asked.records)
+    if asked.records == RECORDS and not asked.modules:
+        text = PAGE.read_text(encoding="utf-8").partition(SAMPLE)[0].rstrip("\n")
+        sizes = {
+            module: (sum(1 for _ in planted_in(module)), len(sample([module], share=asked.share, seed=asked.seed)))
+            for module in RELATED
+        }
+        PAGE.write_text(f"{text}\n\n{section(records, sizes)}", encoding="utf-8")
+    found = gaps(survivors(records), RELATED)
+    sys.stderr.write("".join(f"{gap}\n" for gap in found))
+    return int(bool(found or impossible))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""What commands say at their end, and the options that exclude each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.commands.service import _token
+from proof_r1_formal.errors import ProofR1Error
+from tests.commands.running import Run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("parse", "Bob is red.", "--english", "--repair"), "--english and --repair exclude each other"),
+        (("parse", "Bob is red.", "--english", "--notation", "lean"), "--english and --notation exclude each other"),
+        (("grammar", *PROBLEMS, "--id", "garden/1", "--thoughts", "--to", "gbnf"), "--thoughts has no effect on gbnf"),
+        (("prove", *PROBLEMS, "--continue", "c", "--id", "garden/1"), "leave out --id and --json"),
+        (("prove", *PROBLEMS, "--continue", "c", "--json", "out"), "leave out --id and --json"),
+        (("generate", "--n", "1", "--out", "o", "--steps", "many"), "--steps: expected a number or a range"),
+        (("generate", "--n", "1", "--out", "o", "--steps", "5-3"), "the range 5-3 of steps is reversed"),
+        (("evaluate", *PROBLEMS), "give --problems and --completions, or --study"),
+    ],
+)
+def test_options_that_do_not_fit_are_errors(
+    run: Run, arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.status == 2
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_group_of_commands_alone_shows_its_help(run: Run) -> None:
+    assert "check" in run("theories").stdout + run("theories").stderr
+
+
+@pytest.mark.parametrize("letters", ["0123456789abcde", "0123456789abcdeé", "0123456789abcd\x01f", ""])
+def test_a_token_is_long_and_printable(letters: str, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(f"{letters}\n", "utf-8")
+    with pytest.raises(ProofR1Error, match="the token must have at least 16 characters, all printable ASCII"):
+        _token(tmp_path / "token")
+    (tmp_path / "token").write_text(" 0123456789abcdef\n", "utf-8")
+    assert _token(tmp_path / "token") == "0123456789abcdef"
+    with pytest.raises(ProofR1Error, match="the token cannot be read"):
+        _token(tmp_path / "nothing")
+
+
+def test_generate_counts_answers_and_resumes_with_nothing_new(run: Run, tmp_path: Path) -> None:
+    given = ("generate", "--n", "3", "--answers", "True", "--difficulty", "easy", "--out", str(tmp_path / "p"))
+    first = run(*given)
+    assert f"3 problems written to {tmp_path / 'p'}: 3 True; 0 duplicates were dropped" in first.stderr
+    assert len((tmp_path / "p").read_text("utf-8").splitlines()) == 3
+
+
+def test_continuations_are_counted(run: Run, tmp_path: Path) -> None:
+    """One completion is right, one is corrected after a step, and one has no continuation within the budget."""
+    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text("utf-8").splitlines()]
+    texts = {(line["problem_id"], line["sample"]): line["completion"] for line in lines}
+    records = [
+        {"problem_id": "garden/1", "completion": texts["garden/1", 0]},
+        {"problem_id": "garden/2", "completion": texts["garden/2", 1]},
+    ]
+    (tmp_path / "c").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    given = ("prove", *PROBLEMS, "--continue", str(tmp_path / "c"))
+    done = run(*given, "--out", str(tmp_path / "out"))
+    assert done.status == 0
+    rows = {row.rsplit(maxsplit=1)[0].strip(): row.split()[-1] for row in done.stdout.splitlines() if row.strip()}
+    assert (rows["nothing is wrong"], rows["corrected"]) == ("1", "1")
+    assert set(rows) >= {"accepted steps per correction", "of these used by the answer"}
+    assert set(rows) >= {"steps added, the terminal one included", "corrections that use no accepted step"}
+    assert float(rows["steps added, the terminal one included"]) >= 1
+    written = [json.loads(line) for line in (tmp_path / "out").read_text("utf-8").splitlines()]
+    assert written[0]["completion"] == texts["garden/1", 0]
+    assert written[1]["completion"] != texts["garden/2", 1]
+    poor = run(*given, "--budget", "1")
+    assert poor.status == 1
+    assert "left out: no continuation" in poor.stdout
+    assert "no continuation of garden/2, sample 0: the budget is spent" in poor.stderr

@@ -1,0 +1,60 @@
+"""The needs of each training run: prompts that fit, and the scores of an evaluation during training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from proof_r1_formal import write_problems
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.integrations.runs import DataArguments, demonstration_rows, evaluation_scores, task_rows
+from proof_r1_formal.proof.verify import Verifier
+from tests.builders import example_answers
+
+
+def test_samples_are_numbered_problem_by_problem() -> None:
+    """A trainer hands over reports in any order, all as sample 0; each is counted."""
+    given = [(problem, answer) for problem, answer in example_answers() if problem.id in ("garden/1", "garden/2")]
+    problems = {problem.id: problem for problem, _ in given}
+    verifier = Verifier()
+    reports = [verifier.verify(problem, answer.completion) for problem, answer in given]
+    wrong = msgspec.structs.replace(reports[0], answer_correct=False, verified=False, rule_verified=False)
+    scores = evaluation_scores(problems, [*reports[2:], wrong, *reports[:2]])
+    # two of three are right on garden/1; on garden/2, three of three, of which one proof and one name of a rule fail
+    assert {report.sample for report in reports} == {0}
+    assert scores["eval_avg"] == 5 / 6
+    assert scores["eval_pass"] == 1
+    assert (scores["eval_verified"], scores["eval_rule_verified"]) == (4 / 6, 3 / 6)
+    assert 0 < scores["eval_rvr"] < scores["eval_fvr"] < 1
+
+
+def test_scores_have_the_prefix() -> None:
+    [(problem, answer), *_] = example_answers()
+    scores = evaluation_scores({problem.id: problem}, [Verifier().verify(problem, answer.completion)], prefix="held")
+    assert set(scores) == {f"held_{name}" for name in ("avg", "pass", "fvr", "rvr", "verified", "rule_verified")}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("rows", [task_rows, demonstration_rows])
+def test_a_prompt_of_the_greatest_length_fits(rows: Any, known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
+    pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
+    file = str(tmp_path / "p.jsonl")
+    write_problems(Path(file), [one.problem for one in known])
+
+    def read(most: int | None) -> tuple[int, tuple[str, ...]]:
+        arguments = DataArguments([file], prompt="question", max_prompt_tokens=most)
+        found, said = rows([file], arguments, rules="train", tokenizer=tokenizer)
+        return len(found), said
+
+    count, [line] = read(None)
+    assert (count, line.split()[0]) == (3, "3")
+    longest = int(line.split()[-1])
+    assert read(longest) == (3, (line,))
+    count, (_, left_out) = read(longest - 1)
+    assert count < 3
+    assert left_out == f"{3 - count} left out: the prompt is longer than {longest - 1} tokens"
+    with pytest.raises(ProofR1Error, match="to learn from\n3 left out: the prompt is longer than 1 tokens"):
+        read(1)
