@@ -63,6 +63,9 @@ _CASES: tuple[tuple[str, str, str | None, *tuple[NotationName, ...]], ...] = (
     ("⊤", r"⊤ ∧ P  true ∧ P  $true ∧ P  $T ∧ P  \top ∧ P", "⊤ ∧ P"),
     ("⊥", r"⊥ ∨ P  false ∨ P  $false ∨ P  $F ∨ P  \bot ∨ P", "⊥ ∨ P"),
     ("=", "a = b  a == b  (a) = b  (a) = (b)", "a = b"),
+    ("=", "f(a) == b  f(a) = b", "f(a) = b"),
+    ("=", "f(a) == g(a)  P(a) == Q(a)", None),
+    ("=", "∀x (P(x) = Q(x)) ∧ P(a)  (and (P a) (= (P a) (Q a)))  p ∧ p = q", None),
     ("≠", r"a ≠ b  a != b  a \neq b  a \ne b  ¬(a = b)", "¬(a = b)"),
     (
         "∀",
@@ -92,6 +95,9 @@ _CASES: tuple[tuple[str, str, str | None, *tuple[NotationName, ...]], ...] = (
         "∀x ∀y R(x, y)",
     ),
     ("several variables", "∀x y R(x, y)  ∀x, y R(x, y)", None),
+    ("several variables", "∀x, y (P(x))  ∃x y (P(x))  ∀x y z (P(x))  ∀x y P x", None),
+    ("several variables", "∀ x, p (f x)  ∀x. p (f x)  ∀x p(f(x))", "∀x p(f(x))", "lean"),
+    ("several variables", "∀x. y (P(x))  ![x]: y (P(x))  ∀x (y (P(x)))", "∀x y(P(x))"),
     ("a sort", "∀x:U P(x)  ∀ x : U, P(x)  ∀ (x : U), P(x)  (∀x:U)(P(x))  (forall ((x U)) (P x))", "∀x:U P(x)"),
     (
         "a sort",

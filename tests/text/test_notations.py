@@ -80,11 +80,11 @@ def test_a_formula_of_calls_is_the_formula_of_signs(formula: Formula) -> None:
 def test_a_call_ends_where_its_parentheses_do(left: Formula, right: Formula, word: str) -> None:
     text = f"{word}({show(left)}, {show(right)})"
     try:
-        read = parse_formula(f"¬{text} ∨ A")
+        read = parse_formula(f"¬{text} ∨ AA")
     except ParseError as error:  # ∀x p, …
         assert "may bind" in error.problem
     else:
-        assert read is parse_formula(f"¬(({show(left)}) {word} ({show(right)})) ∨ A")
+        assert read is parse_formula(f"¬(({show(left)}) {word} ({show(right)})) ∨ AA")
 
 
 # -- brackets and LaTeX -----------------------------------------------------------------------------------------------
@@ -94,9 +94,9 @@ def test_a_call_ends_where_its_parentheses_do(left: Formula, right: Formula, wor
 def test_brackets_are_parentheses(formula: Formula, kind: str) -> None:
     opens, closes = kind.split()
     text = show(formula)
-    assert parse_formula(f"¬{opens}{text}{closes} → A") is parse_formula(f"¬({text}) → A")
+    assert parse_formula(f"¬{opens}{text}{closes} → AA") is parse_formula(f"¬({text}) → AA")
     other = "]" if closes[-1] in ")）" else ")"
-    for wrong in (f"{opens}{text}", f"{text}{closes}", f"{opens}{text}{other} ∧ A"):
+    for wrong in (f"{opens}{text}", f"{text}{closes}", f"{opens}{text}{other} ∧ AA"):
         with pytest.raises(ParseError):
             parse_formula(wrong)
 
