@@ -181,9 +181,9 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope], *,
             inside = in_list is not None and in_list[index]
             scope = scopes.get(index - 1)
             _require_words(tokens, index, last, bound, scope, inside=inside)
-            if scope is not None and not scope.dotted and not scope.bracketed:
-                if not (comma_ends and scope.written[-1] in ",，"):
-                    _require_predicate(tokens, index, last, bound, scope)
+            ended = scope is None or scope.dotted or scope.bracketed or (comma_ends and scope.written[-1] in ",，")
+            if scope is not None and not ended:
+                _require_predicate(tokens, index, last, bound, scope)
     _require_bindings(tokens, scopes)
 
 
@@ -332,7 +332,7 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
 
 
 def _require_predicate(tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope) -> None:
-    """Refuse names after a quantifier that may go on with its variables: ``∀x y (P(x))``, ``∀x y z (P(x))``, ``∀x y P x``.
+    """Refuse names after a quantifier that may go on with its variables: ``∀x y (P(x))``, ``∀x y P x``.
 
     They are an application by juxtaposition if a variable stands among its arguments before the group, or if the
     group can be nothing but arguments. Without a group they are one if the first name does not look like a variable.
