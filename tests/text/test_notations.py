@@ -111,6 +111,35 @@ def test_signs_of_latex_around_a_formula_do_not_move_errors(formula: Formula) ->
         assert caught.value.location.offset == len(opens) + len(text) + 1
 
 
+# -- quotes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "name"), [("‘Ann’s cat’(tom)", "Ann’s cat"), ("“don't”(tom)", "don't")])
+def test_an_apostrophe_does_not_end_a_name_in_quotes(text: str, name: str) -> None:
+    assert parse_formula(text) is atom(name, const("tom"))
+
+
+@pytest.mark.parametrize("text", ["likes(tom, “1,000”)", "‘a • b’ → ‘c’", "„E.T.“(tom)"])
+def test_a_name_in_typographic_quotes_is_that_in_double_quotes(text: str) -> None:
+    assert parse_formula(text) is parse_formula(text.translate(dict.fromkeys(map(ord, "“”„‘’"), '"')))
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "problem"),
+    [
+        ('likes(tom, “ice cream")', 11, "'“' (left double quotation mark)"),
+        ("likes(tom, ‘ice cream)", 11, "'‘' (left single quotation mark)"),
+        ("likes(tom, `ice cream`)", 11, "'`' (grave accent)"),
+        ("(and “P” Q)", 5, "'“' (left double quotation mark)"),
+    ],
+)
+def test_a_quote_that_is_not_read_is_named(text: str, offset: int, problem: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_formula(text)
+    assert caught.value.location.offset == offset
+    assert caught.value.problem == f"unexpected {problem}; a name in quotes is written '\"…\"'"
+
+
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
