@@ -48,7 +48,7 @@ def test_the_files_of_the_package() -> None:
 FILE = """
 [rules.R]
 meaning = "m"
-example = "p ⊢ p"
+example = "p ∧ q ⊢ p"
 [rules.R.schemata]
 r = "[A ∧ B] ⊢ A"
 """
@@ -62,8 +62,13 @@ r = "[A ∧ B] ⊢ A"
         ('meaning = "m"', "", "missing required field `meaning`"),
         ('meaning = "m"', 'meaning = "m"\nmeanings = "m"', "unknown field `meanings`"),
         ("[rules.R]", 'extends = "trane"\n[rules.R]', "Invalid enum value 'trane'"),
-        ('"p ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
-        ('"p ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
+        ('"p ∧ q ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
+        ('"p ∧ q ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
+        ('"p ∧ q ⊢ p"', '"p ∨ q ⊢ p"', "the example of R, 'p ∨ q ⊢ p', is not an instance of its schema (r)"),
+        ('"p ∧ q ⊢ p"', '"p ∧ q ⊢ r"', "is not an instance"),
+        ('"p ∧ q ⊢ p"', '"p ∧ ⊢ p"', "the example of R, 'p ∧ ⊢ p': "),
+        ('"p ∧ q ⊢ p"', '"p(a) ∧ q ⊢ p"', "'p' is used as"),
+        ('"[A ∧ B] ⊢ A"', '"[A → B]; A ⊢ B"', "is not an instance of its schema (r)"),
         ('"[A ∧ B] ⊢ A"', '"[A ∧ B ⊢ A"', "schema 'r': a bracket is not closed"),
         ('"[A ∧ B] ⊢ A"', '"[A ∧ ] ⊢ A"', "schema 'r': "),
         ('"[A ∧ B] ⊢ A"', '"[A] ⊢ C"', "nothing says what C stands for"),
@@ -87,6 +92,18 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
 def test_a_name_that_is_neither_known_nor_a_file() -> None:
     with pytest.raises(CatalogueError, match="'train', 'folio', 'complete', and files whose names end in"):
         catalogue("trane")
+
+
+def test_examples_may_be_terminal_or_under_hypotheses(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    bound = FILE.replace('"[A ∧ B] ⊢ A"', '{ says = "[A ∧ B] ⊢ A", conditions = ["terminal"] }')
+    under = "hypotheses = true\n" + FILE.replace('"p ∧ q ⊢ p"', '"r → p ∧ q ⊢ r → p"')
+    for text in (FILE, bound, under):
+        file.write_text(text, encoding="utf-8")
+        assert catalogue(str(file)).rules[0].name == "R"
+    file.write_text(under.replace("= true", "= false"), encoding="utf-8")
+    with pytest.raises(CatalogueError, match="not an instance"):
+        catalogue(str(file))
 
 
 # -- its manifest -----------------------------------------------------------------------------------------------------
