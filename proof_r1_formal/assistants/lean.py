@@ -53,12 +53,14 @@ HEADER = ("import ProofR1", "set_option autoImplicit false")
 class LeanTheorem(NamedTuple):
     """A theorem without its name: binders and ``: proposition``, and the term that proves it.
 
-    The legend says in a certificate's file what the numbers in it are; Lean does not read it.
+    The legend says in a certificate's file what the numbers in it are; Lean does not read it. ``own`` says that a user
+    has written the proof.
     """
 
     statement: str
     proof: str
     legend: str = ""
+    own: bool = False
 
     def text(self, name: str) -> str:
         """The theorem as a command."""
@@ -155,14 +157,17 @@ class LeanKernel:
 
     def _check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         refused = {n: word for n, theorem in enumerate(theorems) if (word := foreign_word(theorem)) is not None}
-        whole = [theorem for n, theorem in enumerate(theorems) if n not in refused]
-        judged = iter(self._judge(whole))
-        return [
-            Judgement(False, f"the text has {refused[n]!r}, which this package does not write")
-            if n in refused
-            else next(judged)
-            for n in range(len(theorems))
-        ]
+        judged = iter(self._judge([t for n, t in enumerate(theorems) if n not in refused and not t.own]))
+        judgements: list[Judgement] = []
+        for number, theorem in enumerate(theorems):
+            if number in refused and theorem.own:
+                judgements.append(Judgement(False, f"a proof of your own cannot contain {refused[number]!r}"))
+            elif number in refused:
+                reason = f"the text has {refused[number]!r}, which this package does not write"
+                judgements.append(Judgement(False, reason))
+            else:  # a proof of a user has a file for itself
+                judgements += self._judge([theorem]) if theorem.own else [next(judged)]
+        return judgements
 
     def _judge(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         if not theorems:
@@ -304,12 +309,33 @@ _OURS = re.compile(
 )
 
 
+# fmt: off
+FORBIDDEN = frozenset({
+    "abbrev", "admit", "attribute", "axiom", "builtin_initialize", "by", "by_elab", "class", "coinductive",
+    "decreasing_by", "def", "deriving", "do", "elab", "elab_rules", "end", "eval", "example", "export", "extern",
+    "implemented_by", "import", "include", "include_str", "inductive", "infix", "infixl", "infixr", "init_quot",
+    "initialize", "instance", "local", "macro", "macro_rules", "meta", "module", "mutual", "namespace", "native_decide",
+    "noncomputable", "nonrec", "notation", "omit", "opaque", "open", "partial", "postfix", "prefix", "prelude",
+    "private", "protected", "public", "rec", "run_cmd", "run_elab", "run_meta", "run_tac", "scoped", "seal", "section",
+    "set_option", "simproc", "sorry", "structure", "suppress_compilation", "syntax", "termination_by", "theorem",
+    "universe", "unsafe", "unseal", "variable", "where", "@[",
+})
+# fmt: on
+"""What a proof of a user cannot contain: what begins a command, a declaration, an attribute, an option or a tactic."""
+_TERM_SIGNS = frozenset("_.'()[]{}⟨⟩,:;=<>→←↔∀∃∧∨¬≠≤≥×·λ↦▸|@? \n")
+_TERM_WORD = re.compile(r"@\[|[^\W\d][\w'.!?]*|->|\d+|.", re.DOTALL)
+
+
 def foreign_word(theorem: LeanTheorem) -> str | None:
-    """The first word of a theorem that this package never writes, or None."""
-    for text in (theorem.statement, theorem.proof):
+    """The first word of a theorem that this package never writes, or that a proof of a user cannot contain; or None."""
+    for text in (theorem.statement, *(() if theorem.own else (theorem.proof,))):
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):
                 return str(word)
+    for word in _TERM_WORD.findall(theorem.proof) if theorem.own else ():
+        known = word[0].isalnum() or word[0] == "_" or word in _TERM_SIGNS or word == "->"
+        if not known or word in FORBIDDEN or word.partition(".")[0] in FORBIDDEN:
+            return str(word)
     return None
 
 
