@@ -50,17 +50,30 @@ _OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false
 HEADER = ("import ProofR1", "set_option autoImplicit false")
 
 
+class Definition(NamedTuple):
+    """A definition that theorems use: its name, its type and its value."""
+
+    name: str
+    type: str
+    value: str
+
+    def text(self) -> str:
+        """The definition as a command."""
+        return f"def {self.name} : {self.type} := {self.value}"
+
+
 class LeanTheorem(NamedTuple):
     """A theorem without its name: binders and ``: proposition``, and the term that proves it.
 
     The legend says in a certificate's file what the numbers in it are; Lean does not read it. ``own`` says that a user
-    has written the proof.
+    has written the proof. The definitions stand before it.
     """
 
     statement: str
     proof: str
     legend: str = ""
     own: bool = False
+    definitions: tuple[Definition, ...] = ()
 
     def text(self, name: str) -> str:
         """The theorem as a command."""
@@ -175,9 +188,14 @@ class LeanKernel:
         lines = list(HEADER)
         spans: list[tuple[int, int]] = []
         for number, theorem in enumerate(theorems):
+            if theorem.definitions:
+                lines += [f"namespace n{number}", "noncomputable section"]
             first = len(lines) + 1
+            lines += [each.text() for each in theorem.definitions]
             lines += [*theorem.text(f"t{number}").split("\n"), f"#print axioms t{number}"]
             spans.append((first, len(lines)))
+            if theorem.definitions:
+                lines += ["end", f"end n{number}"]
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
             file = Path(folder) / "Theorems.lean"
             text = ("\n".join(lines) + "\n").encode()
@@ -301,11 +319,11 @@ def _default_cache() -> Path:
 _WORD = re.compile(r"[^\W\d][\w'.]*|[^\s\w]|\d+|\s")
 _OURS = re.compile(
     r"[psfixt]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
-    rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
+    rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|Nat|List|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
     r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
-    r"|apply|one|even|odd|value|cases|true|false|rfl"
+    r"|apply|one|even|odd|value|cases|true|false|rfl|sorts|premises|goal|problem"
 )
 
 
@@ -328,7 +346,8 @@ _TERM_WORD = re.compile(r"@\[|[^\W\d][\w'.!?]*|->|\d+|.", re.DOTALL)
 
 def foreign_word(theorem: LeanTheorem) -> str | None:
     """The first word of a theorem that this package never writes, or that a proof of a user cannot contain; or None."""
-    for text in (theorem.statement, *(() if theorem.own else (theorem.proof,))):
+    defined = [part for each in theorem.definitions for part in (each.name, each.type, each.value)]
+    for text in (theorem.statement, *(() if theorem.own else (theorem.proof,)), *defined):
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):
                 return str(word)
@@ -363,7 +382,7 @@ def _judgement(number: int, first: int, last: int, messages: Sequence[_Message])
             return Judgement(False, message.data, line=message.pos.line - first)
     if len(mine) != 1 or mine[0].pos.line != last:
         return Judgement(False, "there is not exactly one report of axioms, on the line that asked for it")
-    said = rf"'t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"
+    said = rf"'(?:n{number}\.)?t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"
     report = re.fullmatch(said, mine[0].data, re.DOTALL)
     if report is None:
         return Judgement(False, f"the report of axioms says {mine[0].data[:200]!r}")
