@@ -332,7 +332,7 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
 
 
 def _require_predicate(tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope) -> None:
-    """Refuse names after a quantifier that may go on with its variables: ``∀x y (P(x))``, ``∀x y P x``.
+    """Refuse names after a quantifier that may continue its list of variables: ``∀x y (P(x))``, ``∀x y P x``.
 
     They are an application by juxtaposition if a variable stands among its arguments before the group, or if the
     group can be nothing but arguments. Without a group they are one if the first name does not look like a variable.

@@ -199,14 +199,14 @@ def _infix(formula: Formula, notation: OutputNotation, strength: int, quoted: fr
         return signs[type(formula)]
     sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
     body = _infix(formula.body, notation, _TIGHT, quoted, last=True)
-    if notation == "juxtaposed" and _goes_on(formula.variable.name, formula.body):
+    if notation == "juxtaposed" and _continues(formula.variable.name, formula.body):
         body = f"({body})"
     text = f"{signs[type(formula)]}{_bound(formula)}{sort} {body}"
     return text if last else f"({text})"
 
 
-def _goes_on(variable: str, body: Formula) -> bool:
-    """Whether an atom beside its arguments may go on with the variables of a quantifier: ``∀x happy (mother(x))``."""
+def _continues(variable: str, body: Formula) -> bool:
+    """Whether an atom beside its arguments may continue the variables of a quantifier: ``∀x happy (mother(x))``."""
     if not isinstance(body, Atom) or not body.arguments or isinstance(body.arguments[0], Var):
         return False
     applied = any(isinstance(term, App) and term.arguments for term in body.arguments)

@@ -177,8 +177,8 @@ theorem isModel_sound {T : Tables} {P : Problem} (h : Eq (T.isModel P) true) : P
   both_true h fun obeys premises => ⟨T.model, fun _ => 0, obeys_true T P.sorts obeys,
     each_imp (fun a h => says_true h (eval_says T a fun _ => 0)) P.formulas (each_of_all P.formulas premises)⟩
 /-- Conditional soundness that is not vacuous: the premises entail the formula of the option, and they have a model. -/
-theorem answer_sound {P : Problem} {t : Trace} {T : Tables} (h : Eq (checkTrace P t) true) (k : Eq (T.isModel P) true) :
-    And (Problem.Entails.{0} P t.option) P.Consistent :=
+theorem answer_sound.{u} {P : Problem} {t : Trace} {T : Tables} (h : Eq (checkTrace P t) true)
+    (k : Eq (T.isModel P) true) : And (Problem.Entails.{u} P t.option) P.Consistent :=
   ⟨trace_sound h, isModel_sound k⟩
 
 end
