@@ -500,12 +500,18 @@ DECODER = json.JSONDecoder(
     object_pairs_hook=tuple, parse_int=lambda _: None, parse_float=lambda _: None, parse_constant=refuse
 )
 SPACE = re.compile(r"[ \t\r\n]*")
+STRING_OR_SPACE = re.compile(r'"(?:[^"\\]|\\.)*"?|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]', re.DOTALL)
+THOUGHTS_END = (
+    *("</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "</seed:think>", "</mm:think>", "◁/think▷"),
+    *("<|END_THINKING|>", "<channel|>", "Here is my response:", "<|channel|>final", "assistantfinal"),
+)
 
 
 def actions_of(text: str) -> tuple[bool, list[Said]]:
-    """Whether the first summary after the last </think> holds one JSON array and nothing else, and its elements."""
-    start = text.rfind("</think>") + len("</think>") if "</think>" in text else 0
-    opening = text.find("<summary>", start)
+    """Whether the first summary after the thoughts holds one JSON array and nothing else, and its elements."""
+    start = max([text.rfind(mark) + len(mark) for mark in THOUGHTS_END if mark in text], default=0)
+    final = start or "<|channel|>analysis" not in text
+    opening = text.find("<summary>", start) if final else -1
     start = opening + len("<summary>") if opening >= 0 else start
     closing = text.find("</summary>", start) if opening >= 0 else -1
     end = closing if closing >= 0 else len(text)
@@ -524,7 +530,8 @@ def elements(text: str, start: int, end: int) -> list[tuple[list[int], Any]]:
     if text.startswith("```", first, end) and text.startswith("```", last, end) and 0 < body <= last:
         language = text[first + 3 : body - 1].removesuffix("\r").rstrip(" \t")
         start, end = (body, last) if re.fullmatch("[A-Za-z0-9]*", language) else (start, end)
-    text, found = text[:end], list[tuple[list[int], Any]]()
+    array = STRING_OR_SPACE.sub(lambda part: part[0] if part[0][0] == '"' else " ", text[start:end])
+    text, found = " " * start + array, list[tuple[list[int], Any]]()
     position = after_space(text, start)
     if text[position : position + 1] != "[":
         raise ValueError("this is not an array")

@@ -175,11 +175,17 @@ def test_answers_for_lean_and_isabelle_are_their_certificates(tmp_path: Path) ->
 
 
 def test_lean_reads_a_question_as_a_proposition(lean: LeanKernel, tmp_path: Path) -> None:
-    for stem, text in exported("lean", tmp_path, answers=False).items():
-        said = lean._run([str(tmp_path / "out" / f"{stem}.lean")], lean._theory, PATIENCE)
+    """One file can import them all, because each has a namespace of its own."""
+    texts = exported("lean", tmp_path, answers=False)
+    shutil.copytree(lean._theory, tmp_path / "built")
+    (tmp_path / "out" / "All.lean").write_text("".join([f"import {stem}\n" for stem in texts]), encoding="utf-8")
+    for stem in (*texts, "All"):
+        compiled, source = tmp_path / "built" / f"{stem}.olean", tmp_path / "out" / f"{stem}.lean"
+        said = lean._run([f"--root={source.parent}", "-o", str(compiled), str(source)], tmp_path / "built", PATIENCE)
         assert (said.returncode, said.stdout) == (0, b"")
-        query = questions()[stem]
-        assert text.endswith(f"def Statement : Prop :=\n  {entailment(query.dependencies, query.conclusion)}\n")
+    for stem, text in texts.items():
+        statement = entailment(questions()[stem].dependencies, questions()[stem].conclusion)
+        assert text.endswith(f"namespace {stem}\n\ndef Statement : Prop :=\n  {statement}\n\nend {stem}\n")
 
 
 def test_a_question_for_isabelle_is_that_of_the_solver(tmp_path: Path) -> None:

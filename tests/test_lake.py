@@ -144,3 +144,22 @@ def test_the_theory_compiles_with_the_names_of_leans_own_init(
     assert kernel._theory != lean._theory
     judgements = check_schemata(kernel, COMPLETE) | check_checker(kernel)
     assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}
+
+
+def test_the_theory_compiles_where_ble_has_four_equations(
+    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in releases of Lean in which ``Nat.ble 0 n`` is true by cases of n only."""
+    if not lean._mini:
+        pytest.skip("a whole Lean is here, whose Init the other tests use")
+    shutil.copytree(FOLDER, tmp_path / "theories" / "lean")
+    init = tmp_path / "theories" / "lean" / "mini" / "Init.lean"
+    text = init.read_text(encoding="utf-8")
+    one, general = "  | .zero, _ => true\n", "theorem ble_zero (n : Nat) : Eq (ble .zero n) true := rfl\n"
+    assert (text.count(one), text.count(general)) == (2, 1)
+    text = text.replace(one, "  | .zero, .zero => true\n  | .zero, .succ _ => true\n")
+    init.write_text(text.replace(general, "theorem ble_zero : Eq (ble .zero .zero) true := rfl\n"), encoding="utf-8")
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
+    kernel = LeanKernel(lean._command, mini=True, cache=tmp_path / "cache")
+    judgements = check_checker(kernel)
+    assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import proof_r1_formal
-from proof_r1_formal.data.completions import _read_line
+from proof_r1_formal.data.completions import _Reader
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
@@ -40,7 +40,7 @@ TOKENS = (
     *("[", "]", "{", "}", ",", ":", "[[", "{}", "{},", "[],", "1,", '"a",', '{"a":', '"a": 1,', '"\\ud800",', "NaN,"),
     *("<summary>", "</summary>", "<think>", "</think>", "<summary></summary>", "</summary></think><summary>"),
     *('{"id": "a", "dependencies": ["a"], "conclusion": "p", "rule": "r"},', '{"id": "a", "id": "a"},'),
-    *("<", "</", "\ud800"),
+    *("<", "</", "\ud800", "\u00a0", '{"a":\u00a01},', '"a":\u00a0[],', '{"\u00a0', "[/THINK]", "<|channel|>analysis"),
 )
 FORMULA_TOKENS = (
     *("(", ")", "((", "()", "P(", "P(a,", "f(a ", "(and ", "(forall (x) ", "a", "P ", "P(a) ∧ ", "a = b ∧ "),
@@ -94,8 +94,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "an element": lambda text: read_completion(f"<summary>[{{{text}}}]</summary>"),
     "dependencies": lambda text: read_completion(f'<summary>[{{"dependencies": [{text}]}}]</summary>'),
     "the number of actions": lambda text: count_actions(f"<summary>[{text}]</summary>"),
-    "a line of completions": lambda text: _read_line(1, completion_line(text)),
-    "a line that is no JSON": lambda text: _read_line(1, f'{{"completion": "", {text}}}'.encode("utf-8", "replace")),
+    "a line of completions": lambda text: _Reader(None).read(1, completion_line(text)),
+    "a line that is no JSON": lambda text: _Reader(None).read(
+        1, f'{{"completion": "", {text}}}'.encode("utf-8", "replace")
+    ),
     "a problem": lambda text: from_json(f'{{"id": "a", "premises": [], "options": [], "notes": [{text}]}}'),
     "the keys of a problem": lambda text: from_json(f"{{{text}}}"),
     "sentences": sentences,

@@ -15,9 +15,10 @@ from typing import Literal, TypeAlias
 from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
-from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.lean_model import shallow_refutation
 from proof_r1_formal.assistants.lean_term import lean_term, own_name
 from proof_r1_formal.assistants.proof_writer import own_theorems
+from proof_r1_formal.assistants.small_models import is_evaluable
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
@@ -25,8 +26,10 @@ from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
 
 ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"
+ANSWER_SOUND = "answer_sound"
 MEANING = {
     ANSWER: "The premises entail the answer.",
+    ANSWER_SOUND: "The premises entail the answer, and they have a model.",
     CONSISTENT: "The premises have a model.",
     GOAL_FAILS: "The premises do not entail the goal.",
     NEGATION_FAILS: "The premises do not entail the negation of the goal.",
@@ -70,8 +73,18 @@ class Certificate:
     model: Structure
 
     def theorems(self, style: Style = "shallow") -> dict[str, LeanTheorem]:
-        """The theorems by name: the answer, and that the premises are consistent, if the model is small enough."""
+        """The theorems by name: the answer, and that the premises are consistent, if the model is small enough.
+
+        Where the answer's proof is data for Lean's checker, one theorem states both.
+        """
+        if self.reflects(style) and is_evaluable(Signature.infer(self.premises.values()), self.model, self.formulas):
+            return {ANSWER_SOUND: self._reflected(self.model)}
         return {ANSWER: self.answer(style), **_refutations(self, style)}
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """The formulas of the premises."""
+        return tuple(self.premises.values())
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
         """The formulas that the premises do not entail, each with a countermodel, by the theorem's name."""
@@ -82,21 +95,25 @@ class Certificate:
         return style == "reflect" or len(self.steps) > MAX_SHALLOW
 
     def answer(self, style: Style = "shallow") -> LeanTheorem:
-        """The theorem that the premises in the closure entail the goal.
+        """The theorem that the premises entail the goal.
 
-        Shallow, each step is an instance of ``conditional_soundness``; the other style applies ``trace_sound``.
+        Shallow, it has the premises in the closure, and each step is an instance of ``conditional_soundness``. The
+        other style has all premises, and applies ``trace_sound``.
 
         Raises:
             ProofError: a proof cannot be written as data; every proof that the checker accepts can.
         """
-        premises = self._premises()
         if self.reflects(style):
-            steps = [(step.id, step.dependencies, step.formula, step.proof) for step in self.steps]
-            return reflection.answer(premises, steps, self.goal)
+            return self._reflected(None)
+        premises = self._premises()
         given = [f"({mangle(name, 'h')} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
         lines = [*self._own_theorems(), *self._lean_steps(premises)]
         return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
+
+    def _reflected(self, model: Structure | None) -> LeanTheorem:
+        steps = [(step.id, step.dependencies, step.formula, step.proof) for step in self.steps]
+        return reflection.answer(self.premises, steps, self.goal, model)
 
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the shallow answer's text belongs to; None if it belongs to none."""
@@ -167,9 +184,17 @@ AnyCertificate: TypeAlias = Certificate | OpenCertificate
 
 
 def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanTheorem]:
-    premises, reflect = tuple(certificate.premises.values()), style == "reflect"
-    found = {name: refutation(premises, *each, reflect=reflect) for name, each in certificate.refuted().items()}
-    return {name: theorem for name, theorem in found.items() if theorem is not None}
+    """The theorems that small enough structures prove; in one file, those by evaluation have the same definitions."""
+    premises, found = certificate.premises, dict[str, LeanTheorem]()
+    goal = None if isinstance(certificate, Certificate) else certificate.goal
+    for name, (conclusion, structure) in certificate.refuted().items():
+        formulas = (*premises.values(), conclusion)
+        shallow = shallow_refutation(formulas[:-1], conclusion, structure) if style == "shallow" else None
+        if shallow is not None:
+            found[name] = shallow
+        elif is_evaluable(Signature.infer(formulas), structure, formulas):
+            found[name] = reflection.failure(premises, goal, structure, negated=name == NEGATION_FAILS)
+    return found
 
 
 def _argument(term: str) -> str:

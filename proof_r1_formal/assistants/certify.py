@@ -13,6 +13,7 @@ from itertools import islice
 
 from proof_r1_formal.assistants.certificate import (
     ANSWER,
+    ANSWER_SOUND,
     GOAL_FAILS,
     MAX_STEPS,
     NEGATION_FAILS,
@@ -81,8 +82,8 @@ class CheckedCertification:
         if self.certification.certificate is None:
             return False
         is_open = isinstance(self.certification.certificate, OpenCertificate)
-        wanted = (GOAL_FAILS, NEGATION_FAILS) if is_open else (ANSWER,)
-        return all(name in self.judgements and self.judgements[name].accepted for name in wanted)
+        accepted = {name for name, judgement in self.judgements.items() if judgement.accepted}
+        return {GOAL_FAILS, NEGATION_FAILS} <= accepted if is_open else not accepted.isdisjoint((ANSWER, ANSWER_SOUND))
 
     def faults(self) -> Iterator[str]:
         """One sentence for each theorem that the kernel rejects."""
@@ -91,7 +92,7 @@ class CheckedCertification:
             if judgement.accepted:
                 continue
             step, reason = None, judgement.reason
-            if name == ANSWER and judgement.line is not None and isinstance(certificate, Certificate):
+            if name in (ANSWER, ANSWER_SOUND) and judgement.line is not None and isinstance(certificate, Certificate):
                 if certificate.reflects(self.style):
                     reason = "Lean's checker does not accept the steps"
                 else:

@@ -50,15 +50,30 @@ _OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false
 HEADER = ("import ProofR1", "set_option autoImplicit false")
 
 
+class Definition(NamedTuple):
+    """A definition that theorems use: its name, its type and its value."""
+
+    name: str
+    type: str
+    value: str
+
+    def text(self) -> str:
+        """The definition as a command."""
+        return f"def {self.name} : {self.type} := {self.value}"
+
+
 class LeanTheorem(NamedTuple):
     """A theorem without its name: binders and ``: proposition``, and the term that proves it.
 
-    The legend says in a certificate's file what the numbers in it are; Lean does not read it.
+    The legend says in a certificate's file what the numbers in it are; Lean does not read it. ``own`` says that a user
+    has written the proof. The definitions stand before it.
     """
 
     statement: str
     proof: str
     legend: str = ""
+    own: bool = False
+    definitions: tuple[Definition, ...] = ()
 
     def text(self, name: str) -> str:
         """The theorem as a command."""
@@ -155,14 +170,17 @@ class LeanKernel:
 
     def _check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         refused = {n: word for n, theorem in enumerate(theorems) if (word := foreign_word(theorem)) is not None}
-        whole = [theorem for n, theorem in enumerate(theorems) if n not in refused]
-        judged = iter(self._judge(whole))
-        return [
-            Judgement(False, f"the text has {refused[n]!r}, which this package does not write")
-            if n in refused
-            else next(judged)
-            for n in range(len(theorems))
-        ]
+        judged = iter(self._judge([t for n, t in enumerate(theorems) if n not in refused and not t.own]))
+        judgements: list[Judgement] = []
+        for number, theorem in enumerate(theorems):
+            if number in refused and theorem.own:
+                judgements.append(Judgement(False, f"a proof of your own cannot contain {refused[number]!r}"))
+            elif number in refused:
+                reason = f"the text has {refused[number]!r}, which this package does not write"
+                judgements.append(Judgement(False, reason))
+            else:  # a proof of a user has a file for itself
+                judgements += self._judge([theorem]) if theorem.own else [next(judged)]
+        return judgements
 
     def _judge(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         if not theorems:
@@ -170,9 +188,14 @@ class LeanKernel:
         lines = list(HEADER)
         spans: list[tuple[int, int]] = []
         for number, theorem in enumerate(theorems):
+            if theorem.definitions:
+                lines += [f"namespace n{number}", "noncomputable section"]
             first = len(lines) + 1
+            lines += [each.text() for each in theorem.definitions]
             lines += [*theorem.text(f"t{number}").split("\n"), f"#print axioms t{number}"]
             spans.append((first, len(lines)))
+            if theorem.definitions:
+                lines += ["end", f"end n{number}"]
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
             file = Path(folder) / "Theorems.lean"
             text = ("\n".join(lines) + "\n").encode()
@@ -296,20 +319,42 @@ def _default_cache() -> Path:
 _WORD = re.compile(r"[^\W\d][\w'.]*|[^\s\w]|\d+|\s")
 _OURS = re.compile(
     r"[psfixt]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
-    rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
+    rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|Nat|List|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
     r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
-    r"|apply|one|even|odd|value|cases|true|false|rfl"
+    r"|apply|one|even|odd|value|cases|true|false|rfl|sorts|premises|goal|problem"
 )
 
 
+# fmt: off
+FORBIDDEN = frozenset({
+    "abbrev", "admit", "attribute", "axiom", "builtin_initialize", "by", "by_elab", "class", "coinductive",
+    "decreasing_by", "def", "deriving", "do", "elab", "elab_rules", "end", "eval", "example", "export", "extern",
+    "implemented_by", "import", "include", "include_str", "inductive", "infix", "infixl", "infixr", "init_quot",
+    "initialize", "instance", "local", "macro", "macro_rules", "meta", "module", "mutual", "namespace", "native_decide",
+    "noncomputable", "nonrec", "notation", "omit", "opaque", "open", "partial", "postfix", "prefix", "prelude",
+    "private", "protected", "public", "rec", "run_cmd", "run_elab", "run_meta", "run_tac", "scoped", "seal", "section",
+    "set_option", "simproc", "sorry", "structure", "suppress_compilation", "syntax", "termination_by", "theorem",
+    "universe", "unsafe", "unseal", "variable", "where", "@[",
+})
+# fmt: on
+"""What a proof of a user cannot contain: what begins a command, a declaration, an attribute, an option or a tactic."""
+_TERM_SIGNS = frozenset("_.'()[]{}⟨⟩,:;=<>→←↔∀∃∧∨¬≠≤≥×·λ↦▸|@? \n")
+_TERM_WORD = re.compile(r"@\[|[^\W\d][\w'.!?]*|->|\d+|.", re.DOTALL)
+
+
 def foreign_word(theorem: LeanTheorem) -> str | None:
-    """The first word of a theorem that this package never writes, or None."""
-    for text in (theorem.statement, theorem.proof):
+    """The first word of a theorem that this package never writes, or that a proof of a user cannot contain; or None."""
+    defined = [part for each in theorem.definitions for part in (each.name, each.type, each.value)]
+    for text in (theorem.statement, *(() if theorem.own else (theorem.proof,)), *defined):
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):
                 return str(word)
+    for word in _TERM_WORD.findall(theorem.proof) if theorem.own else ():
+        known = word[0].isalnum() or word[0] == "_" or word in _TERM_SIGNS or word == "->"
+        if not known or word in FORBIDDEN or word.partition(".")[0] in FORBIDDEN:
+            return str(word)
     return None
 
 
@@ -337,7 +382,7 @@ def _judgement(number: int, first: int, last: int, messages: Sequence[_Message])
             return Judgement(False, message.data, line=message.pos.line - first)
     if len(mine) != 1 or mine[0].pos.line != last:
         return Judgement(False, "there is not exactly one report of axioms, on the line that asked for it")
-    said = rf"'t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"
+    said = rf"'(?:n{number}\.)?t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"
     report = re.fullmatch(said, mine[0].data, re.DOTALL)
     if report is None:
         return Judgement(False, f"the report of axioms says {mine[0].data[:200]!r}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from proof_r1_formal.assistants.lean import Definition
 from proof_r1_formal.engine.lines import theorems_of
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.kernel import term as t
@@ -35,12 +36,17 @@ from proof_r1_formal.kernel.syntax import (
     Var,
 )
 from proof_r1_formal.kernel.transform import subformulas
+from proof_r1_formal.render import lean
 
 
 class Numbers:
     """The numbers of the symbols and sorts of a claim, or of all of a trace, and of the constants that proofs bring in.
 
     A function counts as another one where it names its sort, as ``kernel.checker`` tells the two apart.
+
+    Args:
+        formulas: of the claim.
+        named: whether data have names in the place of numbers; :meth:`definitions` says which number each is.
 
     Attributes:
         many_sorted: whether the claim has another sort than the default one.
@@ -51,7 +57,8 @@ class Numbers:
         SignatureError: formulas with sorts use a symbol in two ways.
     """
 
-    def __init__(self, formulas: Sequence[Formula]) -> None:
+    def __init__(self, formulas: Sequence[Formula], *, named: bool = False) -> None:
+        self._named = named
         self.many_sorted = any(symbols(each).sorts for each in formulas)
         self._functions = Signature.infer(formulas).functions if self.many_sorted else {}
         self._given = frozenset[str]().union(*[symbols(each).functions for each in formulas])
@@ -61,24 +68,39 @@ class Numbers:
         self.predicates: dict[str, int] = {}
         self.functions: dict[tuple[str, str | None], int] = {}
 
-    def sort(self, name: str) -> int:
-        """The number of a sort."""
+    def sort(self, name: str) -> str:
+        """The number of a sort, or its name."""
         if name != ENTITY and not self.many_sorted:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
-        return self.sorts.setdefault(name, len(self.sorts))
+        number = self.sorts.setdefault(name, len(self.sorts))
+        return lean.sort_name(name) if self._named else str(number)
 
-    def predicate(self, name: str) -> int:
-        """The number of a predicate."""
-        return self.predicates.setdefault(name, len(self.predicates))
+    def predicate(self, name: str) -> str:
+        """The number of a predicate, or its name."""
+        number = self.predicates.setdefault(name, len(self.predicates))
+        return lean.predicate_name(name) if self._named else str(number)
 
-    def function(self, term: App) -> int:
-        """The number of a term's outermost function."""
+    def function(self, term: App) -> str:
+        """The number of a term's outermost function, or its name."""
         key = term.function, term.sort
         if term.function in self._given:
             self._arities[*key, len(term.arguments)] = None
         elif not term.arguments:
             self.own[key] = None
-        return self.functions.setdefault(key, len(self.functions))
+        self.functions.setdefault(key, len(self.functions))
+        return self._function(key)
+
+    def _function(self, key: tuple[str, str | None]) -> str:
+        name, sort = key
+        shown = lean.function_name(name) + ("" if sort is None else f"'{lean.sort_name(sort)}")
+        return shown if self._named else str(self.functions[key])
+
+    def definitions(self) -> tuple[Definition, ...]:
+        """The names as numbers, for all that was written so far."""
+        named = [(lean.sort_name(name), number) for name, number in self.sorts.items()]
+        named += [(lean.predicate_name(name), number) for name, number in self.predicates.items()]
+        named += [(self._function(key), number) for key, number in self.functions.items()]
+        return tuple([Definition(name, "Nat", str(number)) for name, number in named])
 
     def declarations(self) -> str:
         """The sorts of the functions of the claim that were written so far."""
@@ -86,14 +108,14 @@ class Numbers:
         for name, sort, arity in self._arities:
             type_ = self._functions.get(name, FunctionType((ENTITY,) * arity, ENTITY))
             if len(type_.arguments) == arity and sort in (None, type_.result):
-                places = texts([str(self.sort(place)) for place in type_.arguments])
-                found.append(f"⟨{self.functions[name, sort]}, {places}, {self.sort(type_.result)}⟩")
+                places = texts([self.sort(place) for place in type_.arguments])
+                found.append(f"⟨{self._function((name, sort))}, {places}, {self.sort(type_.result)}⟩")
         return texts(found)
 
     def constants(self, sorts: Mapping[str, str]) -> str:
         """The constants that are not of the claim, each with its sort; the default one if it is not known."""
-        found = [(self.functions[key], key[1], sorts.get(key[0], ENTITY)) for key in self.own]
-        return texts([f"⟨{number}, {self.sort(sort)}⟩" for number, named, sort in found if named in (None, sort)])
+        found = [(self._function(key), key[1], sorts.get(key[0], ENTITY)) for key in self.own]
+        return texts([f"⟨{shown}, {self.sort(sort)}⟩" for shown, named, sort in found if named in (None, sort)])
 
     def legend(self) -> str:
         """Which name each number is, on one line of ASCII."""
@@ -275,7 +297,7 @@ class _Writer:
     def _formula(self, formula: Formula) -> str:
         return formula_text(formula, self._numbers)
 
-    def _constant(self, constant: App) -> int:
+    def _constant(self, constant: App) -> str:
         if not isinstance(constant, App) or constant.arguments or constant.sort is not None:
             raise ProofError(f"{constant!r} is not a new constant")
         return self._numbers.function(constant)

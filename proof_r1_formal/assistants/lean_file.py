@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from proof_r1_formal.assistants.certificate import ANSWER, MEANING, AnyCertificate, Certificate, Style
-from proof_r1_formal.assistants.lean import HEADER, MODULES, LeanTheorem
+from proof_r1_formal.assistants.certificate import (
+    ANSWER,
+    ANSWER_SOUND,
+    MEANING,
+    AnyCertificate,
+    Certificate,
+    Style,
+)
+from proof_r1_formal.assistants.lean import HEADER, MODULES, Definition, LeanTheorem
 from proof_r1_formal.assistants.lean_program import theory_folder
+from proof_r1_formal.assistants.reflection import GOAL, premise_name
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render import lean
@@ -71,18 +79,26 @@ def lean_file(
     """
     name = file_stem(problem.id, sample)
     theorems = certificate.theorems(style)
-    notes = _notes(certificate, problem)
-    texts = [
-        f"-- {label}: {MEANING[label]} This file does not prove it, because a model is too large."
-        if label not in theorems
-        else f"/-- {MEANING[label]} -/\n{_text(label, theorems[label], notes)}\n#print axioms {label}"
-        for label in ([ANSWER] if isinstance(certificate, Certificate) else []) + list(certificate.refuted())
-    ]
+    definitions = dict.fromkeys(each for theorem in theorems.values() for each in theorem.definitions)
+    texts = [_definitions(definitions, certificate, problem)] if definitions else []
+    for label in expected(certificate, theorems):
+        if label in theorems:
+            texts.append(f"/-- {MEANING[label]} -/\n{_text(label, theorems[label], _notes(certificate, problem))}")
+            texts[-1] += f"\n#print axioms {label}"
+        else:
+            texts.append(f"-- {label}: {MEANING[label]} This file does not prove it, because a model is too large.")
     about = _comment(f"{problem.id}, sample {sample}. {problem.question}")
     body = "\n\n".join([f"{about}\nnamespace {name}", *texts, f"end {name}"])
     theory = _theory(checker=f"{lean.NAMESPACE}.Checker" in body) if standalone else ""
     top = ["-- This file is complete: it needs nothing but Lean 4.", *_OPTIONS, "", theory]
     return "\n".join([*(top if standalone else [HEADER[0], *_OPTIONS, ""]), body, ""])
+
+
+def expected(certificate: AnyCertificate, theorems: Collection[str]) -> list[str]:
+    """The names of the theorems that a certificate has unless a model is too large, given those that it has."""
+    if ANSWER_SOUND in theorems:
+        return [ANSWER_SOUND]
+    return [*([ANSWER] if isinstance(certificate, Certificate) else []), *certificate.refuted()]
 
 
 def write_package(folder: Path, certificates: Mapping[str, str]) -> None:
@@ -113,23 +129,41 @@ def _theory(*, checker: bool) -> str:
     return "\n".join([_IMPORT.sub("", plain(text)) for text in texts])
 
 
+def _premise_note(certificate: AnyCertificate, problem: Problem) -> dict[str, str]:
+    """By id: the formula of a premise as the problem has it, and its sentence."""
+    said = {each.id: f" “{each.text}”" if each.text else "" for each in problem.premises}
+    shown = {each.id: each.source or show(each.formula) for each in problem.premises}
+    return {id_: _comment(f"{id_}: {shown[id_]}{said[id_]}") for id_ in certificate.premises}
+
+
+def _goal_note(certificate: AnyCertificate) -> str:
+    name = "the answer" if isinstance(certificate, Certificate) else "the goal"
+    return _comment(f"{name}: {show(certificate.goal)}")
+
+
+def _definitions(definitions: Collection[Definition], certificate: AnyCertificate, problem: Problem) -> str:
+    """The symbols by number, and the premises and the goal, each below what the problem says there."""
+    notes = {premise_name(id_): note for id_, note in _premise_note(certificate, problem).items()}
+    notes[GOAL] = _goal_note(certificate)
+    lines = ["-- The symbols of the problem, as numbers of their kind.", "noncomputable section"]
+    for each in definitions:
+        lines += [*([notes[each.name]] if each.name in notes else []), each.text()]
+    return "\n".join([*lines, "end"])
+
+
 def _notes(certificate: AnyCertificate, problem: Problem) -> dict[str, list[str]]:
-    """A formula as it stands in a statement -> what the problem says there."""
+    """A formula as it stands in a shallow statement -> what the problem says there."""
     notes: dict[str, list[str]] = {}
-    for premise in problem.premises:
-        said = f" “{premise.text}”" if premise.text else ""
-        note = _comment(f"{premise.id}: {premise.source or show(premise.formula)}{said}")
-        notes.setdefault(lean.formula(certificate.premises[premise.id]), []).append(note)
-    bound = "the answer" if isinstance(certificate, Certificate) else "the goal"
-    notes[f": {lean.formula(certificate.goal)}"] = [_comment(f"{bound}: {show(certificate.goal)}")]
+    for id_, note in _premise_note(certificate, problem).items():
+        notes.setdefault(lean.formula(certificate.premises[id_]), []).append(note)
+    notes[f": {lean.formula(certificate.goal)}"] = [_goal_note(certificate)]
     return notes
 
 
 def _text(label: str, theorem: LeanTheorem, notes: Mapping[str, list[str]]) -> str:
-    """A theorem with the notes; above it, where its statement consists of numbers."""
-    if theorem.legend:
-        above = [note for each in notes.values() for note in each]
-        return "\n".join([*above, _comment(theorem.legend), theorem.text(label)])
+    """A theorem with the notes in its statement; its legend stands above it."""
+    if theorem.definitions:
+        return "\n".join([*([_comment(theorem.legend)] if theorem.legend else []), theorem.text(label)])
     lines: list[str] = []
     for line in theorem.statement.split("\n"):
         shown = line.strip().removesuffix(" →")

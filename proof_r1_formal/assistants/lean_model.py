@@ -20,25 +20,27 @@ from proof_r1_formal.kernel.syntax import Atom, Bottom, Eq, Exists, ForAll, Form
 from proof_r1_formal.render import lean
 
 
-def refutation(
-    premises: Sequence[Formula], conclusion: Formula, structure: Structure, *, reflect: bool = False
-) -> LeanTheorem | None:
+def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:
     """The theorem that the structure makes the premises true and the conclusion false; None if it is too large.
 
     Args:
         premises, conclusion, structure: closed formulas, and a countermodel by the reference evaluator.
-        reflect: whether Lean evaluates a small structure too.
 
     Raises:
         SignatureError: the formulas use a symbol in two ways.
         StructureError: the structure does not interpret a symbol.
     """
     formulas = (*premises, conclusion)
-    signature = Signature.infer(formulas)
-    shallow = None if reflect or not is_small(signature, structure) else _shallow(premises, conclusion, structure)
-    if shallow is None and is_evaluable(signature, structure, formulas):
+    shallow = shallow_refutation(premises, conclusion, structure)
+    if shallow is None and is_evaluable(Signature.infer(formulas), structure, formulas):
         return reflection.refutation(premises, conclusion, structure)
     return shallow
+
+
+def shallow_refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:
+    """The same with a proof part by part, which Lean does not evaluate; None if the structure is too large for it."""
+    small = is_small(Signature.infer((*premises, conclusion)), structure)
+    return _shallow(premises, conclusion, structure) if small else None
 
 
 def _shallow(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:

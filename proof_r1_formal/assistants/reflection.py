@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from proof_r1_formal.assistants.lean import LeanTheorem
+from proof_r1_formal.assistants.lean import Definition, LeanTheorem
 from proof_r1_formal.assistants.lean_data import (
     Lemmas,
     Numbers,
@@ -21,7 +21,7 @@ from proof_r1_formal.assistants.lean_data import (
     texts,
 )
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 
@@ -42,30 +42,58 @@ def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -
     return LeanTheorem(f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) rfl", legend)
 
 
-def answer(premises: Mapping[str, Formula], steps: Sequence[Step], goal: Formula) -> LeanTheorem:
+def answer(
+    premises: Mapping[str, Formula], steps: Sequence[Step], goal: Formula, model: Structure | None = None
+) -> LeanTheorem:
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
+
+    With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
+    are have definitions.
 
     Raises:
         ProofError: a proof cannot be written as data.
         SignatureError: the formulas use a symbol in two ways.
+        StructureError: the model does not interpret a symbol of the premises.
     """
-    numbers = Numbers((*premises.values(), *[formula for _, _, formula, _ in steps], goal))
+    every = (*premises.values(), *[formula for _, _, formula, _ in steps], goal)
+    numbers = Numbers(every, named=True)
     formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
     keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
     lemmas = Lemmas([proof for _, _, _, proof in steps])
+    given = _formulas(premises, goal, numbers)
     written = []
     for id_, dependencies, formula, proof in steps:
         before = [formulas[each] for each in dependencies]
         derivation = derivation_text(proof, before, formula, numbers, lemmas)
         known = texts([keys[each] for each in dependencies])
         written.append(f"⟨{keys[id_]}, {known}, {formula_text(formula, numbers)}, {derivation}⟩")
-    given = texts([f"⟨{keys[id_]}, {formula_text(formula, numbers)}⟩" for id_, formula in premises.items()])
-    option = texts([formula_text(goal, numbers)])
-    problem = f"⟨{numbers.declarations()}, {given}, {option}⟩"
+    by_key = texts([f"⟨{keys[id_]}, {premise_name(id_)}⟩" for id_ in premises])
+    problem = f"⟨{numbers.declarations()}, {by_key}, {texts([GOAL])}⟩"
     trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
-    legend = "; ".join([numbers.legend(), *[f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)]])
-    statement = f": {_CHECKER}.Problem.Entails {problem} 0"
-    return LeanTheorem(statement, f"{_CHECKER}.trace_sound (t := {trace}) rfl", legend)
+    entails, proof_ = f"{_CHECKER}.Problem.Entails problem 0", f"{_CHECKER}.trace_sound (t := {trace}) rfl"
+    if model is not None:
+        tables = _tables(model, Signature.infer(every), numbers)
+        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent problem)"
+        proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) rfl rfl"
+    legend = "; ".join([f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)])
+    defined = (*numbers.definitions(), *given, Definition("problem", f"{_CHECKER}.Problem", problem))
+    return LeanTheorem(f": {entails}", proof_, legend, definitions=defined)
+
+
+GOAL = "goal"
+"""The name of the definition of the goal."""
+
+
+def premise_name(id_: str) -> str:
+    """The name of the definition of a premise."""
+    return mangle(id_, "h")
+
+
+def _formulas(premises: Mapping[str, Formula], goal: Formula | None, numbers: Numbers) -> list[Definition]:
+    """The definitions of the premises and of the goal, if there is one."""
+    named = {premise_name(id_): formula for id_, formula in premises.items()}
+    named |= {} if goal is None else {GOAL: goal}
+    return [Definition(name, f"{_CHECKER}.Formula", formula_text(each, numbers)) for name, each in named.items()]
 
 
 def _key(number: int) -> str:
@@ -108,13 +136,41 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
     )
 
 
+def failure(
+    premises: Mapping[str, Formula], goal: Formula | None, structure: Structure, *, negated: bool = False
+) -> LeanTheorem:
+    """The theorem that the premises, by id, do not entail the goal, or its negation, as the structure shows.
+
+    Without a goal, they do not entail ⊥. The definitions are the same for a goal and for its negation.
+
+    Raises:
+        SignatureError: the formulas use a symbol in two ways.
+        StructureError: the structure does not interpret a symbol of the premises.
+    """
+    formulas = (*premises.values(), *(() if goal is None else (goal,)))
+    numbers = Numbers(formulas, named=True)
+    given = _formulas(premises, goal, numbers)
+    sorts = Definition("sorts", f"List {_CHECKER}.Declaration", numbers.declarations())
+    known = Definition("premises", f"List {_CHECKER}.Formula", texts([premise_name(id_) for id_ in premises]))
+    tables = _tables(structure, Signature.infer(formulas), numbers)
+    says = ".bottom" if goal is None else f"(.not {GOAL})" if negated else GOAL
+    return LeanTheorem(
+        f": {_CHECKER}.Claim.Fails ⟨sorts, premises, {says}⟩",
+        f"{_CHECKER}.refutes_sound (T := {tables}) rfl",
+        definitions=(*numbers.definitions(), *given, sorts, known),
+    )
+
+
 def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str:
-    """The structure as tables for the symbols and sorts that were written so far."""
+    """The structure as tables for the symbols and sorts that were written so far.
+
+    A symbol that it does not interpret has the value 0 everywhere, which is an element of each sort.
+    """
 
     def table(sorts: Sequence[str], value: Callable[[tuple[int, ...]], int], row: tuple[int, ...] = ()) -> str:
         if len(row) == len(sorts):
             return f"(.value {value(row)})"
-        rows = [table(sorts, value, (*row, n)) for n in range(structure.domains[sorts[len(row)]])]
+        rows = [table(sorts, value, (*row, n)) for n in range(structure.domains.get(sorts[len(row)], 1))]
         while len(rows) > 1 and rows[-1] == rows[-2] and rows[-1].startswith("(.value"):
             rows.pop()  # a value serves all arguments that are left
         last = rows.pop()
@@ -123,12 +179,18 @@ def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str
         return "".join([f"(.cases {each} " for each in rows]) + last + ")" * len(rows)
 
     def truth(name: str) -> Callable[[tuple[int, ...]], int]:
-        return lambda row: int(row in structure.predicates[name])
+        rows = structure.predicates.get(name, frozenset())
+        return lambda row: int(row in rows)
 
     last = [str(structure.domains.get(sort, 1) - 1) for sort in numbers.sorts]
-    predicates = [table(signature.predicates[name], truth(name)) for name in numbers.predicates]
+    predicates = [
+        table(signature.predicates[name], truth(name)) if name in structure.predicates else "(.value 0)"
+        for name in numbers.predicates
+    ]
     functions = [
         table(signature.functions[name].arguments, structure.functions[name].__getitem__)
+        if name in structure.functions
+        else "(.value 0)"
         for name, _ in numbers.functions
     ]
     return f"⟨{texts(last)}, {texts(functions)}, {texts(predicates)}⟩"

@@ -39,7 +39,7 @@ def schema_theorem(schema: Schema) -> LeanTheorem:
         proof = f"{NAMESPACE}.{schema.lean}"
         binders = ["_"] * len(binders)
     elif schema.proof:
-        return LeanTheorem(f": {statement}", schema.proof)
+        return LeanTheorem(f": {statement}", schema.proof, own=True)
     else:
         known = [(formula, f"a{number}") for number, formula in enumerate(schema.premises)]
         signature = Signature.infer((*schema.premises, schema.conclusion))

@@ -141,7 +141,8 @@ def _text(
         case "lean":
             statement = lean.entailment(query.dependencies, goal)
             quiet = "set_option linter.unusedVariables false"  # of the elements of types
-            return "\n".join([*HEADER, quiet, f"\n-- {comment}\ndef Statement : Prop :=\n  {statement}\n"])
+            said = f"-- {comment}\nnamespace {stem}\n\ndef Statement : Prop :=\n  {statement}\n\nend {stem}\n"
+            return "\n".join([*HEADER, quiet, "", said])
         case "isabelle":
             statement = isabelle.statement(
                 {labels[id_]: formula for id_, formula in used.items()}, goal, Signature.infer(query.formulas)

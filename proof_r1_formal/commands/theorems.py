@@ -15,7 +15,7 @@ from proof_r1_formal.assistants.certify import certify_many
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
-from proof_r1_formal.assistants.lean_file import PACKAGE, TOO_LARGE, file_stem, lean_file, write_package
+from proof_r1_formal.assistants.lean_file import PACKAGE, TOO_LARGE, expected, file_stem, lean_file, write_package
 from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.assistants.theories import (
     check_checker,
@@ -120,7 +120,8 @@ def certify(
         unchecked = "certificate, not checked" if checked_by is None else TOO_LARGE
         word = "theorem" if found.is_theorem else "not accepted" if faults else unchecked
         answers[word] += 1
-        without = [f"{each}: {TOO_LARGE}" for each in certificate.refuted() if each not in found.judgements]
+        named = expected(certificate, found.judgements)
+        without = [f"{each}: {TOO_LARGE}" for each in named if each not in found.judgements]
         common.write("; ".join([f"{name}: {word}", *faults, *(without if found.is_theorem else ())]))
     if not answers:
         common.log_skipped(left_out)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from proof_r1_formal.proof.action import Action, NotAnArrayError, array_start, next_action
 from proof_r1_formal.proof.report import NOTES, Code, Finding, StepReport
+from proof_r1_formal.proof.thoughts import after_thoughts
 from proof_r1_formal.proof.verify import VerifierSession
 
 END = "</summary>"
@@ -116,7 +117,7 @@ class Watch:
 
     def opened(self, text: str) -> bool:
         """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end after it."""
-        if self.start is not None and text.find("</think>", self.start) >= 0:
+        if self.start is not None and (after_thoughts(text) or 0) > self.start:
             self.resume()
             for _ in self._steps:
                 self.guide.session.pop()
@@ -162,5 +163,6 @@ class Watch:
 
 def _summary(text: str) -> int:
     """The place of ``<summary>``, not that in thoughts; the end of the text if it is not there."""
-    place = text.find(SUMMARY, max(0, text.rfind("</think>")))
+    answer = after_thoughts(text)
+    place = -1 if answer is None else text.find(SUMMARY, answer)
     return len(text) if place < 0 else place

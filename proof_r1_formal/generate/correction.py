@@ -24,12 +24,13 @@ from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, 
 from proof_r1_formal.proof.action import FIELDS, Action, NotAnArrayError, array_start, next_action
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.thoughts import after_thoughts, end_of_thoughts
 from proof_r1_formal.proof.trajectory import completion, summary
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import OutputNotation, show
 
-_OPENING, _CLOSING, _THOUGHT_OPENING, _THOUGHT, _GAP = "<summary>", "</summary>", "<think>", "</think>", "\n\n"
+_OPENING, _CLOSING, _THOUGHT, _GAP = "<summary>", "</summary>", "<think>", "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ class _Written:
 
 def _read(problem: Problem, text: str, verifier: Verifier) -> _Written:
     """The part that stays. The text may end anywhere."""
-    thought = text.rfind(_THOUGHT)
-    after_thought = 0 if thought < 0 else thought + len(_THOUGHT)
+    after_thought = after_thoughts(text)
+    if after_thought is None:
+        return _Written(0)
     opening = text.find(_OPENING, after_thought)
     begun = None if opening < 0 else array_start(text, opening + len(_OPENING))
     if begun is None:
@@ -162,7 +164,7 @@ class _Layout:
         fenced: whether a Markdown fence is to be closed.
         begun: whether the array has begun.
         elements: how many elements it has.
-        thinks: whether the completion begins with a thought.
+        thinks: whether the completion begins with a thought in the format of the contract.
     """
 
     before_first: str
@@ -196,7 +198,7 @@ class _Layout:
         last = "\n" if "\n" in first else ""
         notation = _notation([action.conclusion or "" for action in actions])
         style = (keys, ascii_, indent, separators, margin, notation)
-        thinks = text.lstrip().startswith(_THOUGHT_OPENING)
+        thinks = text.lstrip().startswith(_THOUGHT)
         return cls(first, between, last, *style, written.fenced, begun, len(actions), thinks)
 
     def write(self, steps: Sequence[ReferenceStep], problem: Problem, kept: str) -> str:
@@ -204,8 +206,7 @@ class _Layout:
         if not self.begun:
             if not kept:
                 return completion(problem, steps) if self.thinks else summary(steps)
-            thinking = self.thinks and _THOUGHT not in kept
-            return f"{_THOUGHT if thinking else ''}{'' if kept[-1].isspace() else _GAP}{summary(steps)}"
+            return f"{end_of_thoughts(kept)}{'' if kept[-1].isspace() else _GAP}{summary(steps)}"
         elements = [self._element(step) for step in steps]
         start = self.between if self.elements else self.before_first
         fence = "\n```\n" if self.fenced else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from json import JSONDecoder
 
+from proof_r1_formal.proof.thoughts import after_thoughts
+
 MAX_FAILURES = 500
 """The most braces that open no object. Each of them may take a pass over the whole reply."""
 
@@ -16,7 +18,9 @@ def json_object(text: str) -> dict[str, object] | None:
     >>> json_object('<think>{"valid": true}</think> So: {"valid": false, "why": {}} is it.')
     {'valid': False, 'why': {}}
     """
-    position = text.rfind("</think>") + 1
+    position = after_thoughts(text)
+    if position is None:
+        return None
     found: dict[str, object] | None = None
     failures = 0
     while (position := text.find("{", position)) >= 0:

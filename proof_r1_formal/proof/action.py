@@ -3,14 +3,16 @@
 In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. This module does not
 know the problem: ``proof.step`` finds ids and symbols that clash with it.
 
-The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it
-is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span. The work
-is linear in the text, and what is read depends on the text alone: ``check_bundle.py`` reads it again by the same rule.
+The summary is the first one after the thoughts (``proof.thoughts``); its array may stand in a Markdown fence. It is
+*parsed* if it is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its
+span. The work is linear in the text, and what is read depends on the text alone: ``check_bundle.py`` reads it again by
+the same rule.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from functools import lru_cache
 from json import JSONDecodeError, JSONDecoder
@@ -22,6 +24,7 @@ from msgspec import structs
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
+from proof_r1_formal.proof.thoughts import after_thoughts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.unicode import is_text
 
@@ -154,11 +157,12 @@ def _summary(text: str) -> list[_Element] | Trace:
 
 def summary_span(text: str) -> tuple[int, int] | Trace:
     """Where the content of the summary starts and ends, or what stands for a summary that is not there."""
-    thought = text.rfind("</think>")
-    after_think = 0 if thought < 0 else thought + len("</think>")
-    opening = text.find("<summary>", after_think)
+    answer = after_thoughts(text)
+    if answer is None:
+        return _malformed_trace((0, len(text)), "there is no message in the final channel")
+    opening = text.find("<summary>", answer)
     if opening < 0:
-        return _malformed_trace((after_think, len(text)), "there is no <summary>")
+        return _malformed_trace((answer, len(text)), "there is no <summary>")
     start = opening + len("<summary>")
     end = text.find("</summary>", start)
     if end < 0:
@@ -210,8 +214,13 @@ def _number(_: str) -> None:
 _DECODER: Final = JSONDecoder(
     object_pairs_hook=_Object, parse_int=_number, parse_float=_number, parse_constant=_refuse_constant
 )
-_OPENING: Final = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
-_NEXT: Final = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")
+_SPACES: Final = r"\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""The spaces of Unicode, as a class of characters. Outside strings JSON has no use for them: they are blanks there."""
+_SPACE: Final = re.compile(f"[{_SPACES}]")
+_STRING_OR_SPACE: Final = re.compile(rf'"(?:[^"\\]|\\.)*"?|[{_SPACES}]', re.DOTALL)
+_BLANK: Final = rf"[ \t\r\n{_SPACES}]*"
+_OPENING: Final = re.compile(rf"{_BLANK}\[{_BLANK}(\]?){_BLANK}")
+_NEXT: Final = re.compile(rf"{_BLANK}([,\]]?){_BLANK}")
 _FENCE: Final = "```"
 _FENCE_OPENING: Final = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n")
 
@@ -229,7 +238,8 @@ def _elements(text: str, start: int, end: int) -> list[_Element]:
     inside = text[:end]  # so that no value reaches past the end
     found = _OPENING.match(inside, start)
     if found is None:
-        raise NotAnArrayError("the summary does not start with '['")
+        first = start + len(inside[start:]) - len(inside[start:].lstrip())
+        raise NotAnArrayError(f"the summary does not start with '['{_odd(inside, first)}")
     elements: list[_Element] = []
     while found[1] != "]":
         position = found.end()
@@ -238,7 +248,8 @@ def _elements(text: str, start: int, end: int) -> list[_Element]:
         found = _NEXT.match(inside, stop)
         assert found is not None  # the pattern matches the empty string
         if not found[1]:
-            raise NotAnArrayError(f"',' or ']' was expected at character {found.end()} of the completion")
+            place = f"at character {found.end()} of the completion{_odd(inside, found.end())}"
+            raise NotAnArrayError(f"',' or ']' was expected {place}")
     if found.end() != end:
         raise NotAnArrayError("there is more in the summary than one array")
     return elements
@@ -276,11 +287,43 @@ def _scan(text: str, position: int) -> tuple[Any, int]:
     except RecursionError:
         raise NotAnArrayError(_TOO_DEEP) from None
     except JSONDecodeError as error:
-        raise NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
+        value, stop = _scan_with_spaces(text, position, error.pos)
     brackets = text.count("[", position, stop) + text.count("{", position, stop)
     if brackets > MAX_NESTING and _nesting(value) > MAX_NESTING:
         raise NotAnArrayError(_TOO_DEEP)
     return value, stop
+
+
+def _scan_with_spaces(text: str, position: int, failed: int) -> tuple[Any, int]:
+    """The value, if it is one with blanks for the spaces outside its strings. The work is linear in its length.
+
+    ``failed``: where it stops being one without them.
+    """
+    width = 2 * (failed - position) + 64
+    while _SPACE.search(text, position, position + width):
+        part = _STRING_OR_SPACE.sub(_blank, text[position : position + width])
+        try:
+            value, stop = _DECODER.raw_decode(part)
+        except RecursionError:
+            raise NotAnArrayError(_TOO_DEEP) from None
+        except JSONDecodeError as error:
+            if position + width >= len(text):
+                failed = position + error.pos
+                break
+            width *= 2
+        else:
+            return value, position + stop
+    raise NotAnArrayError(f"no JSON value at character {failed} of the completion{_odd(text, failed)}") from None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found[0] if found[0][0] == '"' else " "
+
+
+def _odd(text: str, position: int) -> str:
+    """The name of a character that is unusual where JSON stands: a typographic quote, an invisible sign."""
+    char = text[position : position + 1]
+    return "" if char.isascii() else f": U+{ord(char):04X} ({unicodedata.name(char, 'without a name').lower()})"
 
 
 def _nesting(value: Any) -> int:

@@ -14,11 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, product
 
+from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.symbols import symbols
-from proof_r1_formal.kernel.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    Binary,
+    Binder,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    Xor,
+)
 from proof_r1_formal.render.notation import Notation, lisp, short_constant, short_variable, text_of
 
 NAMESPACE = "ProofR1"
@@ -86,11 +103,13 @@ def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     """The proposition that a rule schema states: patterns over propositions, predicates and elements of a type.
 
-    The principal premises stand before the minor ones.
+    The principal premises stand before the minor ones. A schema that holds in no empty type takes an element of it.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)"))
     '∀ (s_Entity : Type) (p_A : s_Entity → Prop) (f_t : s_Entity), (∀ x_x : s_Entity, (p_A x_x)) → (p_A f_t)'
+    >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("∃x A(x)")).partition(",")[0]
+    '∀ (s_Entity : Type) (i_Entity : s_Entity) (p_A : s_Entity → Prop)'
     """
     signature = Signature.infer((*premises, conclusion))
     kinds = dict.fromkeys((name, kind) for part in (*premises, conclusion) for name, (kind, _) in symbols(part).uses)
@@ -98,8 +117,31 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     quantified = any(part.quantifiers for part in (*premises, conclusion))
     first_order = quantified or bool(signature.functions) or any(signature.predicates.values())
     types = [f"({sort_name(sort)} : Type)" for sort in signature.sorts] if first_order else []
+    if first_order and not signature.functions and not _holds_of_nothing(premises, conclusion):
+        elements = [f"({element_name(sort)} : {sort_name(sort)})" for sort in signature.sorts]
+        types = [*chain(*zip(types, elements, strict=True))]
     implied = " → ".join(map(formula, (*premises, conclusion)))
     return f"∀ {' '.join([*types, *variables])}, {implied}"
+
+
+def _holds_of_nothing(premises: Sequence[Formula], conclusion: Formula) -> bool:
+    """Whether the premises entail the conclusion in empty types, where every ∀ is true and every ∃ is false."""
+    given, shown = [_of_nothing(premise) for premise in premises], _of_nothing(conclusion)
+    letters = [name for part in (*given, shown) for name, _ in symbols(part).uses]
+    for chosen in product((frozenset[tuple[int, ...]](), frozenset({()})), repeat=len(dict.fromkeys(letters))):
+        row = Structure({}, dict(zip(dict.fromkeys(letters), chosen, strict=True)))
+        if all(evaluate(premise, row) for premise in given) and not evaluate(shown, row):
+            return False
+    return True
+
+
+def _of_nothing(part: Formula) -> Formula:
+    """What a formula says of empty types."""
+    if isinstance(part, Binder):
+        return TOP if isinstance(part, ForAll) else BOTTOM
+    if isinstance(part, Not):
+        return Not(_of_nothing(part.body))
+    return type(part)(_of_nothing(part.left), _of_nothing(part.right)) if isinstance(part, Binary) else part
 
 
 def pattern_variables(premises: Sequence[Formula], conclusion: Formula) -> tuple[str, ...]:

@@ -9,15 +9,17 @@ proved by a theorem of the same name: in ``theories/``, or one that Lean's kerne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from proof_r1_formal.errors import CatalogueError, ParseError
+from proof_r1_formal.errors import CatalogueError, ParseError, SignatureError
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Schema, schema
+from proof_r1_formal.text.parse import parse_formula
 
 RuleSystem: TypeAlias = Literal["train", "folio", "complete"]
 """The names of the package's catalogues."""
@@ -62,7 +64,10 @@ def read_catalogue(path: Path) -> Catalogue:
             rules, aliases = (*extended.rules, *rules), {**extended.aliases, **aliases}
         manifest = None if path.parent == _FOLDER else path.with_suffix(MANIFEST)
         hypotheses = file.hypotheses or (extended is not None and extended.hypotheses)
-        return Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
+        made = Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
+        if path.parent != _FOLDER:  # the tests try those of the package
+            _require_examples(made, file.rules)
+        return made
     except (OSError, ValueError, CatalogueError) as error:
         raise CatalogueError(f"{path}: {error}") from error
 
@@ -71,6 +76,31 @@ def _rule(name: str, rule: _Rule) -> Rule:
     dependencies, conclusion = _parts(rule.example, f"the example of {name}")
     schemata = [_schema(each, text) for each, text in rule.schemata.items()]
     return Rule(name, rule.meaning, tuple(schemata), Example(dependencies, conclusion))
+
+
+def _require_examples(made: Catalogue, names: Iterable[str]) -> None:
+    """Refuse an example that is not an instance of its rule: one of the two is not what its writer means."""
+    from proof_r1_formal.engine.embedded import EmbeddedSolver
+    from proof_r1_formal.engine.oracle import Answers, Oracle
+    from proof_r1_formal.rules.check import Match, check_rule
+
+    oracle = Oracle(Answers(EmbeddedSolver(), tables=True))
+    for rule in [each for each in made.rules if each.name in names]:
+        text = f"{'; '.join(rule.example.dependencies)} ⊢ {rule.example.conclusion}"
+        try:
+            dependencies = tuple(map(parse_formula, rule.example.dependencies))
+            conclusion = parse_formula(rule.example.conclusion)
+            Signature.infer((*dependencies, conclusion))
+        except (ParseError, SignatureError) as error:
+            raise CatalogueError(f"the example of {rule.name}, {text!r}: {error}") from error
+        found = [
+            check_rule(rule, dependencies, conclusion, oracle, terminal=terminal, hypotheses=made.hypotheses)
+            for terminal in (False, True)
+        ]
+        if not any(isinstance(each, Match) for each in found):
+            schemata = ", ".join([each.name for each in rule.schemata])
+            problem = f"is not an instance of its schema ({schemata}); change the one that is wrong"
+            raise CatalogueError(f"the example of {rule.name}, {text!r}, {problem}")
 
 
 def _schema(name: str, written: str | _Schema) -> Schema:

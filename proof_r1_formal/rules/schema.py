@@ -166,13 +166,15 @@ class Catalogue:
         for alias, target in self.aliases.items():
             if target not in names:
                 raise CatalogueError(f"catalogue {self.name}: alias {alias!r} names no rule of it ({target!r})")
-        known: dict[str, tuple[str, str]] = {}
-        for spelled, target in (*zip(names, names, strict=True), *self.aliases.items()):
-            other, meant = known.setdefault(_spelling(spelled), (spelled, target))
+        known: dict[str, tuple[str, str]] = {}  # what has a spelling, and the rule that it means
+        spelled = [(name, f"rule {name!r}", name) for name in names]
+        spelled += [(alias, f"alias {alias!r} of {target!r}", target) for alias, target in self.aliases.items()]
+        for name, what, target in spelled:
+            other, meant = known.setdefault(_spelling(name), (what, target))
             if meant != target:
                 raise CatalogueError(
-                    f"catalogue {self.name}: {other!r} and {spelled!r} name two rules, but differ in case, blanks, "
-                    "'-' and '_' only; rename one"
+                    f"catalogue {self.name}: {other} and {what} have one spelling, as case, blanks, '-' and '_' make "
+                    "no difference; rename one"
                 )
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ class Convention:
     Attributes:
         reaches: the ways in which quantifiers may reach. Texts to which they give different meanings are refused.
         implies: the ways in which ``A → B → C`` may group.
-        own: what no other notation has: ``(x)`` for ∀x, ``Fx`` for F(x), ``<=`` for ←.
+        own: what no other notation has: ``(x)`` for ∀x, ``Fx`` for F(x), ``<=`` for ←, a comma that ends variables.
         variables: a pattern of the names that are variables everywhere, so that a quantifier must bind them.
     """
 
@@ -48,7 +48,7 @@ _EITHER: tuple[Grouping, ...] = ("right", "left")
 NOTATIONS: Mapping[NotationName, Convention] = MappingProxyType(
     {
         "auto": Convention(("usual", "short", "long"), _EITHER),
-        "lean": Convention(("usual",), ("right",)),
+        "lean": Convention(("usual",), ("right",), frozenset({"∀x,"})),
         "nltk": Convention(("tight",), ("left",)),
         "prover9": Convention(("tight",), _EITHER, variables=r"[u-z]\w*"),
         "textbook": Convention(("tight",), _EITHER, frozenset({"(x)", "Fx"}), r"[u-z](?:_?\d+)?"),

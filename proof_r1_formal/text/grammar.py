@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal
+from unicodedata import category
+from unicodedata import name as char_name
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -88,7 +90,7 @@ def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Fo
         if ends in seen:
             continue
         if not seen:
-            require_one_reading(tokens, within)
+            require_one_reading(tokens, within, comma_ends="∀x," in convention.own)
         seen.append(ends)
         place = min((index for index, end in ends.items() if seen[0][index] != end), default=0)
         try:
@@ -174,6 +176,8 @@ def _unexpected_character(text: str, offset: int) -> str:
     char = text[offset : offset + 1]
     if char and char in "\"'":
         return "a name in quotes that is empty, does not end, or holds a control character or half of a surrogate pair"
+    if char and (category(char) in ("Pi", "Pf") or char in "„‚＂`´"):
+        return f"unexpected {char!r} ({char_name(char).lower()}); a name in quotes is written '\"…\"'"
     if quantifier := re.compile(r"[∀∃]|\\forall|\\exists").match(text, offset):
         return f"{quantifier[0]!r} is not followed by the name of a variable"
     if char and char in "<>≤≥∈∉⊂⊆":

@@ -65,6 +65,11 @@ SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
 """A letter with or without a number: nobody takes such a name for a variable and a predicate."""
 
 
+def resembles(name: str, variable: str) -> bool:
+    """Whether a name may be one more variable beside another: a letter, perhaps with a number, in the same case."""
+    return SIMPLE_VARIABLE.fullmatch(name) is not None and name[0].isupper() == variable[0].isupper()
+
+
 DECIMAL = re.compile(r"\d\.\d")
 
 

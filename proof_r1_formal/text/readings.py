@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, unquote, words_of
+from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, resembles, unquote, words_of
 
 if TYPE_CHECKING:
     from lark import Token
@@ -88,6 +88,11 @@ class Scope:
         """Whether a dot ends the list of its variables."""
         return self.written[-1] in ".。"
 
+    @property
+    def bracketed(self) -> bool:
+        """Whether brackets around its variables end their list, as in ``![x]:`` and ``∀ (x : S),``."""
+        return re.search(r"[\])]\s*[:.,]\s*\Z", self.written) is not None
+
 
 def require_no_list_marker(text: str) -> None:
     """Refuse a text that begins like an item of a list: ``1. P(a)``, ``A) P(a)``, ``- P(a)``.
@@ -138,10 +143,13 @@ def require_clear_characters(text: str) -> None:
     raise AmbiguousError(found.start(), problem)
 
 
-def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
+def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope], *, comma_ends: bool = False) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
-    The scope of each quantifier is given by the index of its token.
+    Args:
+        tokens: of the formula.
+        scopes: of each quantifier, by the index of its token.
+        comma_ends: whether a comma ends the list of a quantifier's variables, as in Lean.
 
     Raises:
         AmbiguousError: there are two plausible readings.
@@ -171,7 +179,11 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
             if last > index:
                 in_list = in_list or _lists(tokens)
             inside = in_list is not None and in_list[index]
-            _require_words(tokens, index, last, bound, scopes.get(index - 1), inside=inside)
+            scope = scopes.get(index - 1)
+            _require_words(tokens, index, last, bound, scope, inside=inside)
+            ended = scope is None or scope.dotted or scope.bracketed or (comma_ends and scope.written[-1] in ",，")
+            if scope is not None and not ended:
+                _require_predicate(tokens, index, last, bound, scope)
     _require_bindings(tokens, scopes)
 
 
@@ -317,6 +329,36 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
                 place < scope.end and _is_argument(tokens, place) for place in again
             ):
                 raise ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
+
+
+def _require_predicate(tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope) -> None:
+    """Refuse names after a quantifier that may continue its list of variables: ``∀x y (P(x))``, ``∀x y P x``.
+
+    They are an application by juxtaposition if a variable stands among its arguments before the group, or if the
+    group can be nothing but arguments. Without a group they are one if the first name does not look like a variable.
+    """
+    head, *others = tokens[first : last + 1]
+    variables = [unquote(name.value) in bound for name in others]
+    if head.value[0] == '"' or variables[:1] == [True]:
+        return
+    grouped = last + 1 < len(tokens) and tokens[last + 1].type == "_LPAR"
+    if grouped and not any(variables) and _may_be_formula(tokens, last + 1):
+        raise ambiguous(head, _variable_or_predicate(scope, head.value, "(…)"))
+    if others and resembles(head.value, unquote(scope.variables[-1])):
+        raise ambiguous(head, _variable_or_predicate(scope, head.value, f"({others[0].value}, …)"))
+
+
+def _may_be_formula(tokens: Sequence[Token], start: int) -> bool:
+    """Whether the parentheses that open here may hold a formula: neither a name alone, nor a list of arguments."""
+    depth, size = 0, 0
+    for token in tokens[start:]:
+        depth += (token.type == "_LPAR") - (token.type == "_RPAR")
+        if depth == 0:
+            break
+        if depth == 1 and token.type == "_COMMA":
+            return False
+        size += token.type not in ("_LPAR", "_RPAR")
+    return size > 1
 
 
 def _is_argument(tokens: Sequence[Token], index: int) -> bool:

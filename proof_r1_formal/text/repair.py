@@ -44,7 +44,11 @@ class UnusedVariableError(TwoReadingsError):
 
 
 # A name in quotes, or one that does not end: what follows an opening quote always matches, so the work is linear.
-QUOTED = re.compile(r""""(?:[^"\\]|\\.)*\\?(?:"|\Z)|(?<![\w'’])'(?:[^'\\]|\\.)*\\?(?:'|\Z)""", re.DOTALL)
+QUOTED = re.compile(
+    r""""(?:[^"\\]|\\.)*\\?(?:"|\Z)|(?<![\w'’])'(?:[^'\\]|\\.)*\\?(?:'|\Z)"""
+    r"""|[“„”][^“”]*(?:[“”]|\Z)|«[^»]*(?:»|\Z)|‘(?:[^’]|’(?=\w))*(?:’|\Z)""",
+    re.DOTALL,
+)
 _MAX_REPAIRS = 8
 _MAX_LENGTH = 1_000
 """The longest text whose parentheses are repaired."""

@@ -49,9 +49,11 @@ from proof_r1_formal.text.names import (
 )
 from proof_r1_formal.text.readings import is_universal
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
+from proof_r1_formal.text.show import show_term
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
 _TEXTBOOK_ATOM = re.compile(r"[A-Z](?:[a-z]\d*){1,3}")
+_DOUBLE = re.compile(r"==[^=\"]*\Z")  # right before the second term
 _LETTER = re.compile(r"[a-z]\d*")
 _BINARY: dict[str, type[Connective]] = {
     **dict.fromkeys(("and", "and_", "∧"), And),
@@ -74,6 +76,7 @@ class Resolver:
         self._bound: dict[str, bool] = {}  # each variable, and whether it is ever written without quotes
         self._constants: dict[str, Token] = {}  # first use of each name as a constant
         self._foreign: dict[str, Token] = {}  # and of each name with other letters than those of ASCII
+        self._sides: list[tuple[Token, App, str, str]] = []  # of equations between terms, with both readings of these
 
     def formula(self, tree: Tree[Token]) -> Formula:
         formula = self._formula(tree, {}, 0)
@@ -93,6 +96,13 @@ class Resolver:
             if variables is None and look(name) in looks:
                 meant = f"{name!r} may be the variable {looks[look(name)]!r}, which it looks like, or another name"
                 self._refuse(token, f"{meant}; write the variable, or '\"{name}\"'")
+        if self._sides:
+            uses = symbols(formula).uses
+            for token, side, equation, other in self._sides:
+                name = side.function
+                if token[0] != '"' and (name, ("predicate", len(side.arguments))) in uses:
+                    stands = f"{name!r}, elsewhere a predicate, stands beside '='"
+                    self._refuse(token, f"{stands}, so this may be the equation '{equation}' of terms, or '{other}'")
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
             for name, token in self._foreign.items():
@@ -144,15 +154,30 @@ class Resolver:
             case "quantified":
                 return self._quantify(parts, scope, depth)
             case "equal" | "unequal":
-                *_, left, right = parts
-                equality = Eq(self._term(left, scope, depth + 1), self._term(right, scope, depth + 1))
                 negated = rule == "unequal" or (len(parts) == 3 and parts[0] != "=")
+                equality = self._equation(parts[-2], parts[-1], scope, depth + 1, negated=negated)
                 return Not(equality) if negated else equality
             case "top":
                 return TOP
             case "bottom":
                 return BOTTOM
         raise AssertionError(f"grammar rule {rule} has no meaning")
+
+    def _equation(
+        self, first: Tree[Token], second: Tree[Token], scope: dict[str, Var], depth: int, *, negated: bool
+    ) -> Eq:
+        """The equation of two terms, which may also be formulas if neither is a variable."""
+        left, right = self._term(first, scope, depth), self._term(second, scope, depth)
+        if isinstance(left, App) and isinstance(right, App):
+            equation = f"{show_term(left)} {'≠' if negated else '='} {show_term(right)}"
+            other = f"{show_term(left)} {'⊕' if negated else '↔'} {show_term(right)}"
+            heads: list[Token] = [first.children[0], second.children[0]]  # type: ignore[list-item]
+            between = self._text[heads[0].start_pos or 0 : heads[1].start_pos]
+            if left.arguments and right.arguments and _DOUBLE.search(between):
+                problem = f"'==' may stand between terms, written '{equation}', or between formulas, written '{other}'"
+                self._refuse(heads[0], problem)
+            self._sides += [(heads[0], left, equation, other), (heads[1], right, equation, other)]
+        return Eq(left, right)
 
     def _quantify(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
+from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     And,
@@ -54,6 +55,7 @@ from proof_r1_formal.text.names import (
     is_textbook_atom,
     latin,
     look,
+    resembles,
     strip_marks,
 )
 from proof_r1_formal.text.readings import (
@@ -126,9 +128,34 @@ def show(formula: Formula, notation: OutputNotation = "unicode") -> str:
     known: str | None = formula.memo.get(notation)
     if known is None:
         separated = _separate(formula) if formula.quantifiers else formula
-        known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
+        known = _write(separated, notation, frozenset())
+        if "=" in known and (unclear := _terms_or_formulas(formula)):
+            known = _write(separated, notation, unclear)
         formula.memo[notation] = known
     return known
+
+
+def _write(formula: Formula, notation: OutputNotation, quoted: frozenset[str]) -> str:
+    """The text of a formula, with quotes around these names where one of them begins a side of an equation."""
+    if notation == "prefix":
+        return _prefix(formula, quoted)
+    return _infix(formula, notation, 0, quoted, last=True)
+
+
+def _terms_or_formulas(formula: Formula) -> frozenset[str]:
+    """The names that a side of an equation may begin with and a predicate has, with as many arguments."""
+    uses = symbols(formula).uses
+    return frozenset(
+        [name for name, (kind, arity) in uses if kind != "predicate" and (name, ("predicate", arity)) in uses]
+    )
+
+
+def _side(term: Term, quoted: frozenset[str]) -> str:
+    """The text of a side of an equation, which might be read as a formula."""
+    text = show_term(term)
+    if isinstance(term, App) and term.function in quoted and text[0] != '"':
+        return _quote(term.function) + text.removeprefix(term.function)
+    return text
 
 
 def text_of(node: Node) -> str:
@@ -145,34 +172,45 @@ def _application(name: str, arguments: tuple[Term, ...]) -> str:
     return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
-def _infix(formula: Formula, notation: OutputNotation, strength: int, *, last: bool) -> str:
+def _infix(formula: Formula, notation: OutputNotation, strength: int, quoted: frozenset[str], *, last: bool) -> str:
     """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
-    known: str | None = None if formula.quantifiers else formula.memo.get(notation)
+    known: str | None = None if formula.quantifiers or quoted else formula.memo.get(notation)
     if known is not None:
         return known if _STRENGTH.get(type(formula), _TIGHT) >= strength else f"({known})"
-    symbols = _INFIX[notation]
+    signs = _INFIX[notation]
     if isinstance(formula, Atom):
         if notation == "juxtaposed" and formula.arguments:
             return " ".join([_head(formula.predicate, formula.arguments), *[_argument(a) for a in formula.arguments]])
         return _application(formula.predicate, formula.arguments)
     if isinstance(formula, Not):
         if isinstance(formula.body, Eq):
-            return f"{symbols[Not]}({_infix(formula.body, notation, 0, last=True)})"
-        return f"{symbols[Not]}{_infix(formula.body, notation, _TIGHT, last=last)}"
+            return f"{signs[Not]}({_infix(formula.body, notation, 0, quoted, last=True)})"
+        return f"{signs[Not]}{_infix(formula.body, notation, _TIGHT, quoted, last=last)}"
     if isinstance(formula, Binary):
         own = _STRENGTH[type(formula)]
         closed = own >= strength  # no parentheses around this one
-        left = _infix(formula.left, notation, own + isinstance(formula, Implies), last=False)
-        right = _infix(formula.right, notation, own + 1, last=last or not closed)
-        text = f"{left} {symbols[type(formula)]} {right}"
+        left = _infix(formula.left, notation, own + isinstance(formula, Implies), quoted, last=False)
+        right = _infix(formula.right, notation, own + 1, quoted, last=last or not closed)
+        text = f"{left} {signs[type(formula)]} {right}"
         return text if closed else f"({text})"
     if isinstance(formula, Eq):
-        return f"{show_term(formula.left)} {symbols[Eq]} {show_term(formula.right)}"
+        return f"{_side(formula.left, quoted)} {signs[Eq]} {_side(formula.right, quoted)}"
     if not isinstance(formula, Binder):
-        return symbols[type(formula)]
+        return signs[type(formula)]
     sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
-    text = f"{symbols[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, notation, _TIGHT, last=True)}"
+    body = _infix(formula.body, notation, _TIGHT, quoted, last=True)
+    if notation == "juxtaposed" and _continues(formula.variable.name, formula.body):
+        body = f"({body})"
+    text = f"{signs[type(formula)]}{_bound(formula)}{sort} {body}"
     return text if last else f"({text})"
+
+
+def _continues(variable: str, body: Formula) -> bool:
+    """Whether an atom beside its arguments may continue the variables of a quantifier: ``∀x happy (mother(x))``."""
+    if not isinstance(body, Atom) or not body.arguments or isinstance(body.arguments[0], Var):
+        return False
+    applied = any(isinstance(term, App) and term.arguments for term in body.arguments)
+    return applied or resembles(body.predicate, variable)
 
 
 def _argument(term: Term) -> str:
@@ -181,7 +219,7 @@ def _argument(term: Term) -> str:
     return _binder(term.name)
 
 
-def _prefix(formula: Formula) -> str:
+def _prefix(formula: Formula, quoted: frozenset[str]) -> str:
     word = "" if isinstance(formula, Atom) else _PREFIX_WORDS[type(formula)]
     match formula:
         case Atom(predicate, ()):
@@ -189,26 +227,27 @@ def _prefix(formula: Formula) -> str:
         case Atom(predicate, arguments):
             return _prefix_term(App(predicate, arguments))
         case Eq(left, right):
-            return f"({word} {_prefix_term(left)} {_prefix_term(right)})"
+            return f"({word} {_prefix_term(left, quoted)} {_prefix_term(right, quoted)})"
         case Not(body):
-            return f"({word} {_prefix(body)})"
+            return f"({word} {_prefix(body, quoted)})"
         case Binary(one, other):
-            return f"({word} {_prefix(one)} {_prefix(other)})"
+            return f"({word} {_prefix(one, quoted)} {_prefix(other, quoted)})"
         case Binder(variable, body):
             name = _bound(formula)
             binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
-            return f"({word} {binder} {_prefix(body)})"
+            return f"({word} {binder} {_prefix(body, quoted)})"
         case Top() | Bottom():
             return word
     assert_never(formula)
 
 
-def _prefix_term(term: Term) -> str:
+def _prefix_term(term: Term, quoted: frozenset[str] = frozenset()) -> str:
     if isinstance(term, Var):
         return _binder(term.name)
     if not term.arguments:
-        return _word(term.function)
-    return f"({_head(term.function, term.arguments)} {' '.join([_prefix_term(a) for a in term.arguments])})"
+        return _quote(term.function) if term.function in quoted else _word(term.function)
+    head = _quote(term.function) if term.function in quoted else _head(term.function, term.arguments)
+    return f"({head} {' '.join([_prefix_term(a) for a in term.arguments])})"
 
 
 # -- names ------------------------------------------------------------------------------------------------------------

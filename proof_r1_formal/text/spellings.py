@@ -1,7 +1,7 @@
 """Tokens as other notations spell them, brought to those of ``grammars/infix.lark``.
 
 In: the tokens of the lexer. Out: tokens with the same places, bounded in number and nesting, in which calls
-(``And(A, B)``, ``ForAll(x, A)``) are infix, quantifiers stand without parentheses (``(∀x)(…)``), and names in single
+(``And(A, B)``, ``ForAll(x, A)``) are infix, quantifiers stand without parentheses (``(∀x)(…)``), and names in other
 quotes or LaTeX's ``\\text{…}`` are plain or in double quotes.
 """
 
@@ -89,7 +89,7 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
         InvalidTokenError: a call has too few arguments.
     """
     named = [
-        _name_token(tokens, index, convention) if token.value[0] in "'\\" else token
+        _name_token(tokens, index, convention) if token.value[0] in _OTHER_QUOTES else token
         for index, token in enumerate(tokens)
     ]
     return _with_clear_signs(_without_calls(_without_parentheses(named, convention)), convention)
@@ -255,6 +255,8 @@ def _negative(before: Sequence[Token], number: Token) -> Token | None:
 # -- names ------------------------------------------------------------------------------------------------------------
 
 _PLAIN = re.compile(r"\w(?:\w|['’]|[-.](?=\w))*")
+_OTHER_QUOTES = "'\\“‘„”«"
+"""What names begin with that are neither plain nor in double quotes."""
 _SIGN = re.compile(r"[()∧∨⊕→↔¬∀∃=&|~<>\\]")  # of a formula that somebody put in quotes
 _WORDS = {"not": "_NOT", "and": "_AND", "or": "_OR", "xor": "_XOR", "implies": "_IMPLIES", "iff": "_IFF"}
 _WORDS |= {"true": "TOP", "false": "BOTTOM"}
@@ -263,13 +265,15 @@ _WORDS |= {"true": "TOP", "false": "BOTTOM"}
 def _name_token(tokens: Sequence[Token], index: int, convention: Convention) -> Token:
     """The token, a name in double quotes or plain, or the connective that ``\\text{and}`` is.
 
-    Refuses names in single quotes, or of several words, that may be a formula or a remark.
+    Refuses names in single or typographic quotes, or of several words, that may be a formula or a remark.
     """
     token = tokens[index]
     if token.type not in ("NAME", "CALL"):
         return token
     if token.value[0] == "'":
         name = re.sub(r"\\(.)", r"\1", token.value[1:-1])
+    elif token.value[0] != "\\":
+        name = token.value[1:-1]
     else:
         name = " ".join(token.value[token.value.index("{") + 1 : -1].replace("\\_", "_").split())
         if _PLAIN.fullmatch(name):

@@ -17,8 +17,8 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signed import FALSUM
-from proof_r1_formal.kernel.syntax import App, Formula, Not, const
-from proof_r1_formal.kernel.term import Eliminate, Instance, Repeat
+from proof_r1_formal.kernel.syntax import App, Formula, Not, Or, const
+from proof_r1_formal.kernel.term import Eliminate, Instance, Introduce, Repeat
 from proof_r1_formal.text.parse import parse_formula
 from tests.assistants.test_lean_kernel import ENTAILED, REFUTED
 from tests.builders import question
@@ -127,12 +127,54 @@ def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(lean: LeanKernel) -> N
     assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
 
 
-def test_the_legend_says_what_the_numbers_are() -> None:
-    legend = reflection.answer(PREMISES, STEPS, GOAL).legend
-    assert legend == (
-        "sort 0: Entity; predicate 0: cat; predicate 1: pet; function 0: tom; "
-        "h1 is number 1; h2 is number 2; s1 is number 3; s2 is number 4"
-    )
+MODEL = Structure({"Entity": 1}, {"cat": frozenset({(0,)}), "pet": frozenset({(0,)})}, {"tom": {(): 0}})
+
+
+def test_an_answer_with_a_model_states_both(lean: LeanKernel) -> None:
+    """A step may have a symbol that no premise has, of which the model says nothing."""
+    absurd = replace(MODEL, predicates={**MODEL.predicates, "pet": frozenset()})
+    either = Or(RULE, parse_formula("∃x odd(f(x, z))"))
+    longer: list[reflection.Step] = [*STEPS[:1], ("s3", ("s1",), either, (Introduce(either, (0,)),)), STEPS[1]]
+    found = [reflection.answer(PREMISES, each, GOAL, model) for each in (STEPS, longer) for model in (MODEL, absurd)]
+    assert [foreign_word(theorem) for theorem in found] == [None] * 4
+    assert {theorem.statement.partition(" (")[0] for theorem in found} == {": And"}
+    judged = lean.check(found)
+    assert [judgement.accepted for judgement in judged] == [True, False, True, False]
+    assert set(judged[0].axioms) == AXIOMS
+
+
+def test_names_stand_for_numbers() -> None:
+    """The symbols, the premises and the goal have definitions; what is said of a theorem is made from its data."""
+    theorem = reflection.answer(PREMISES, STEPS, GOAL)
+    assert theorem.statement == ": ProofR1.Checker.Problem.Entails problem 0"
+    assert theorem.legend == "h1 is number 1; h2 is number 2; s1 is number 3; s2 is number 4"
+    lines = [each.text() for each in theorem.definitions]
+    assert lines[:4] == [f"def {name} : Nat := {n}" for name, n in zip(("s_Entity", *NAMES), (0, 0, 1, 0), strict=True)]
+    assert lines[4] == "def h_h1 : ProofR1.Checker.Formula := (.atom p_cat (.cons (.app f_tom .nil) .nil))"
+    assert lines[6] == "def goal : ProofR1.Checker.Formula := (.atom p_pet (.cons (.app f_tom .nil) .nil))"
+    assert "⟨.one, h_h1⟩" in lines[7]
+
+
+NAMES = ("p_cat", "p_pet", "f_tom")
+
+
+def test_two_countermodels_have_the_same_definitions(lean: LeanKernel) -> None:
+    goal = parse_formula("odd(tom)")
+    models = [replace(MODEL, predicates={**MODEL.predicates, "odd": frozenset(rows)}) for rows in ((), ((0,),))]
+    found = [
+        reflection.failure(PREMISES, goal, model, negated=negated) for model in models for negated in (False, True)
+    ]
+    found += [reflection.failure(PREMISES, None, MODEL), reflection.failure({**PREMISES, "h3": Not(GOAL)}, None, MODEL)]
+    assert len({theorem.definitions for theorem in found[:4]}) == 1
+    assert [judgement.accepted for judgement in lean.check(found)] == [True, False, False, True, True, False]
+
+
+def test_a_definition_has_our_words_alone(lean: LeanKernel) -> None:
+    theorem = reflection.answer(PREMISES, STEPS, GOAL)
+    *known, problem = theorem.definitions
+    hostile = problem._replace(value=problem.value + "\naxiom oops : False")
+    (judgement,) = lean.check([theorem._replace(definitions=(*known, hostile))])
+    assert judgement.reason == "the text has 'axiom', which this package does not write"
 
 
 # -- what the kernel computes by name ---------------------------------------------------------------------------------

@@ -69,12 +69,14 @@ def test_a_step_that_fails_too_often_stays() -> None:
     assert followed(its, wrong)[0] == Commit(None)
 
 
-def test_a_draft_in_thoughts_is_followed_and_forgotten() -> None:
+@pytest.mark.parametrize("marks", ["<think> </think>", "[THINK] [/THINK]", "<seed:think> </seed:think>"])
+def test_a_draft_in_thoughts_is_followed_and_forgotten(marks: str) -> None:
+    opening, closing = marks.split()
     problem = PROVED[0]
     steps = summary(problem.proofs[0])
     draft = steps[: steps.index("}") + 1]
     its = watch(problem)
-    seen = followed(its, f"<think>{draft}, and so on.</think>{steps}")
+    seen = followed(its, f"{opening}{draft}, and so on.{closing}{steps}")
     assert seen[0] == Commit(None)
     assert len(seen) == 1 + len(problem.proofs[0])
     assert isinstance(seen[-1], Commit)
@@ -82,6 +84,14 @@ def test_a_draft_in_thoughts_is_followed_and_forgotten() -> None:
     assert seen[-1].answer.endswith(steps)
     assert VERIFIER.verify(problem, seen[-1].answer).rule_verified
     assert len(its.guide.session.state.steps) == len(problem.proofs[0])
+
+
+def test_a_draft_in_a_channel_is_not_followed() -> None:
+    steps = summary(PROVED[0].proofs[0])
+    thoughts = f"<|channel|>analysis<|message|>{steps}<|end|><|start|>assistant"
+    assert followed(watch(PROVED[0]), thoughts) == []
+    seen = followed(watch(PROVED[0]), f"{thoughts}<|channel|>final<|message|>{steps}")
+    assert len(seen) == len(PROVED[0].proofs[0])
 
 
 @pytest.mark.parametrize("text", ["", "{}", "<summary>", "<summary>{}", "<summary>[", "<summary>[]</summary>", "[{}]"])

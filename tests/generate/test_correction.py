@@ -276,6 +276,13 @@ def summary_of(*records: object) -> str:
         ("<think>a</think> \n", "<think>a</think>"),
         ("<think>a</think>b<summary>c</summary>", "<think>a</think>b"),
         ("<think>a<summary>", "<think>a"),
+        ("[THINK]a[/THINK]b<summary>c</summary>", "[THINK]a[/THINK]b"),
+        ("[THINK]a<summary>", "[THINK]a"),
+        ("<|channel|>analysis<|message|>a<summary>[", ""),
+        (
+            "<|channel|>analysis<|message|><summary>[<|channel|>final",
+            "<|channel|>analysis<|message|><summary>[<|channel|>final",
+        ),
         ("<summary>[", "<summary>["),
         ("<summary>[,", "<summary>["),
         ("<summary>[]</summary>", "<summary>["),
@@ -290,6 +297,11 @@ def test_a_text_that_ends_anywhere_is_corrected(text: str, kept: str) -> None:
     found = corrected(text)
     assert found.kept == kept
     assert_flawless(CHAIN, found.text)
+
+
+def test_thoughts_that_did_not_end_are_ended() -> None:
+    assert corrected("[THINK]a<summary>").added.startswith("[/THINK]\n\n<summary>[")
+    assert corrected("<think>a<summary>").added.startswith("</think>\n\n<summary>[")
 
 
 def test_an_action_that_binds_the_wrong_answer_goes() -> None:

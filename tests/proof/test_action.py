@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from check_bundle import actions_of
 from proof_r1_formal.proof.action import Action, count_actions, read_completion
 from proof_r1_formal.proof.report import Code
 
@@ -83,6 +84,51 @@ def test_unparsed_text_is_one_malformed_action(text: str, inside: str) -> None:
     (action,) = trace.actions
     assert codes(action) == [Code.MALFORMED]
     assert text[slice(*action.span)] == inside
+
+
+SPACES = "\u00a0\u1680\u2000\u2007\u200a\u202f\u205f\u3000"
+
+
+@given(st.lists(st.sampled_from([*SPACES, " ", "\n"]), min_size=12, max_size=12))
+@example(list("\u00a0" * 12))
+def test_spaces_of_unicode_are_blanks_between_the_parts_of_the_array(spaces: list[str]) -> None:
+    keys = [(name, json.dumps(value, ensure_ascii=False)) for name, value in GOOD.items()]
+    fields = [f'{spaces[place]}"{name}":{spaces[place + 4]}{value}' for place, (name, value) in enumerate(keys)]
+    item = f"{{{','.join(fields)}{spaces[8]}}}"
+    text = f"<summary>{spaces[9]}[{spaces[10]}{item},{item}{spaces[11]}]\u3000</summary>"
+    trace = read_completion(text)
+    assert trace.parsed
+    assert [text[slice(*action.span)] for action in trace.actions] == [item, item]
+    assert {structs.replace(action, span=(0, 0)) for action in trace.actions} == {
+        structs.replace(one(json.dumps(GOOD)), span=(0, 0))
+    }
+    assert actions_of(text) == actions_of(text.translate(dict.fromkeys(map(ord, SPACES), " ")))
+    assert actions_of(text)[0]
+
+
+def test_spaces_of_unicode_stay_in_the_strings_of_the_array() -> None:
+    text = json.dumps({**GOOD, "id": "s\u00a01", "rule": '\\"\u3000'}, ensure_ascii=False).replace(": ", ":\u00a0")
+    assert (one(text).id, one(text).rule) == ("s\u00a01", '\\"\u3000')
+    assert not read_completion(f"<summary>[{text[:-1]}\u00a0]</summary>").parsed
+    assert not read_completion(f"<summary>[{'[' * 100_000}\u00a0]</summary>").parsed
+
+
+@pytest.mark.parametrize(
+    ("inside", "place", "name"),
+    [
+        ("[{“id”: 1}]", 11, "U+201C (left double quotation mark)"),
+        ("[1,\ufeff2]", 12, "U+FEFF (zero width no-break space)"),
+        ("[1\u200b]", 11, "U+200B (zero width space)"),
+        ("\ufeff[]", None, "U+FEFF (zero width no-break space)"),
+        ("[1,\u00a0‘a’]", 13, "U+2018 (left single quotation mark)"),
+        ("[\ue000]", 10, "U+E000 (without a name)"),
+    ],
+)
+def test_an_unusual_character_in_the_array_is_named(inside: str, place: int | None, name: str) -> None:
+    (action,) = read_completion(f"<summary>{inside}</summary>").actions
+    (finding,) = action.findings
+    assert finding.message.endswith(f": {name}")
+    assert place is None or f" at character {place} " in finding.message
 
 
 @pytest.mark.parametrize("value", ["[" * 63 + "]" * 63, "1" + "0" * 5000, "1e999", f"[{'[],' * 100}[]]"])

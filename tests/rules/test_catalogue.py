@@ -13,9 +13,9 @@ import pytest
 from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep, Style
 from proof_r1_formal.assistants.certify import certify
-from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean import FORBIDDEN, LeanKernel, foreign_word
 from proof_r1_formal.assistants.proof_writer import own_theorems
-from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of
+from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, schema_theorem
 from proof_r1_formal.errors import CatalogueError, DataError
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.kernel.model import Structure
@@ -27,7 +27,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalogue
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
-from proof_r1_formal.rules.schema import Catalogue, Condition, schema
+from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from tests.builders import question
 
@@ -48,7 +48,7 @@ def test_the_files_of_the_package() -> None:
 FILE = """
 [rules.R]
 meaning = "m"
-example = "p ⊢ p"
+example = "p ∧ q ⊢ p"
 [rules.R.schemata]
 r = "[A ∧ B] ⊢ A"
 """
@@ -62,8 +62,13 @@ r = "[A ∧ B] ⊢ A"
         ('meaning = "m"', "", "missing required field `meaning`"),
         ('meaning = "m"', 'meaning = "m"\nmeanings = "m"', "unknown field `meanings`"),
         ("[rules.R]", 'extends = "trane"\n[rules.R]', "Invalid enum value 'trane'"),
-        ('"p ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
-        ('"p ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
+        ('"p ∧ q ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
+        ('"p ∧ q ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
+        ('"p ∧ q ⊢ p"', '"p ∨ q ⊢ p"', "the example of R, 'p ∨ q ⊢ p', is not an instance of its schema (r)"),
+        ('"p ∧ q ⊢ p"', '"p ∧ q ⊢ r"', "is not an instance"),
+        ('"p ∧ q ⊢ p"', '"p ∧ ⊢ p"', "the example of R, 'p ∧ ⊢ p': "),
+        ('"p ∧ q ⊢ p"', '"p(a) ∧ q ⊢ p"', "'p' is used as"),
+        ('"[A ∧ B] ⊢ A"', '"[A → B]; A ⊢ B"', "is not an instance of its schema (r)"),
         ('"[A ∧ B] ⊢ A"', '"[A ∧ B ⊢ A"', "schema 'r': a bracket is not closed"),
         ('"[A ∧ B] ⊢ A"', '"[A ∧ ] ⊢ A"', "schema 'r': "),
         ('"[A ∧ B] ⊢ A"', '"[A] ⊢ C"', "nothing says what C stands for"),
@@ -87,6 +92,18 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
 def test_a_name_that_is_neither_known_nor_a_file() -> None:
     with pytest.raises(CatalogueError, match="'train', 'folio', 'complete', and files whose names end in"):
         catalogue("trane")
+
+
+def test_examples_may_be_terminal_or_under_hypotheses(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    bound = FILE.replace('"[A ∧ B] ⊢ A"', '{ says = "[A ∧ B] ⊢ A", conditions = ["terminal"] }')
+    under = "hypotheses = true\n" + FILE.replace('"p ∧ q ⊢ p"', '"r → p ∧ q ⊢ r → p"')
+    for text in (FILE, bound, under):
+        file.write_text(text, encoding="utf-8")
+        assert catalogue(str(file)).rules[0].name == "R"
+    file.write_text(under.replace("= true", "= false"), encoding="utf-8")
+    with pytest.raises(CatalogueError, match="not an instance"):
+        catalogue(str(file))
 
 
 # -- its manifest -----------------------------------------------------------------------------------------------------
@@ -138,14 +155,15 @@ def renamed(known: Catalogue) -> Catalogue:
     return replace(known, rules=tuple(rules), unchecked=True)
 
 
-MINE = renamed(FOLIO)
+_SOME = Rule("MINE", "", (schema("my_some", "∀x A(x)", "", "∃x A(x)"),), Example(("∀x p(x)",), "∃x p(x)"))
+MINE = renamed(replace(FOLIO, rules=(*FOLIO.rules, _SOME)))
 VERIFIER = Verifier(rules=MINE)
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
 
 
 def test_every_schema_of_ones_own_is_a_theorem(lean: LeanKernel) -> None:
     judgements = check_schemata(lean, MINE)
-    assert len(judgements) == 65
+    assert len(judgements) == 66
     assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}
 
 
@@ -154,9 +172,16 @@ def test_every_schema_of_ones_own_is_a_theorem(lean: LeanKernel) -> None:
     [
         (("A → B", "B", "A"), "", "not found to follow"),
         (("A → B", "B", "A"), "fun _ _ f b => b", "mismatch"),
-        (("A → B", "A", "B"), "by exact fun _ _ f a => f a", "which this package does not write"),
+        (("A → B", "A", "B"), "by exact fun _ _ f a => f a", "a proof of your own cannot contain 'by'"),
         (("A → B", "A", "B"), "fun _ _ f a => f a", ""),
-        (("∀x A(x)", "", "∃x A(x)"), "", "i_Entity"),  # a schema is about any type, empty ones among them
+        (("A ∧ B", "", "B ∧ A"), "fun _ _ h => And.intro h.right h.left", ""),
+        (("A ∧ B", "", "B ∧ A"), "fun _ _ h => ⟨h.2, h.1⟩", ""),
+        (("A ∨ B", "¬A", "B"), "fun _ _ h n => match h with\n| .inl a => absurd a n\n| .inr b => b", ""),
+        (("A ∨ B", "¬A", "B"), "fun _ _ h n => h.elim (fun a => (n a).elim) id", ""),
+        (("¬¬A", "", "A"), "fun A n => (Classical.em A).elim (fun a => a) (fun m => False.elim (n m))", ""),
+        (("∀x A(x)", "", "∃x A(x)"), "", ""),  # in a type that has an element, as each of a problem has
+        (("∀x A(x)", "", "∃x A(x)"), "fun _ i _ h => Exists.intro i (h i)", ""),
+        (("∀x (A(x) ∧ G)", "", "G"), "", ""),
     ],
 )
 def test_what_lean_says_of_a_schema(lean: LeanKernel, says: tuple[str, str, str], proof: str, reason: str) -> None:
@@ -164,6 +189,46 @@ def test_what_lean_says_of_a_schema(lean: LeanKernel, says: tuple[str, str, str]
     judgement = check_schemata(lean, mine)["mine"]
     assert judgement.accepted == (reason == "")
     assert reason in judgement.reason
+
+
+CHEATS = (
+    ("set_option debug.skipKernelTC true in fun _ _ f b => f b", "set_option"),
+    ("fun _ _ f b => b\naxiom oops : False", "axiom"),
+    ("fun _ _ _ _ => sorry", "sorry"),
+    ("unsafe fun _ _ f b => unsafeCast b", "unsafe"),
+    ("fun _ _ f b => b\n@[simp] theorem x : True := trivial", "@["),
+    ("fun _ _ f b => by native_decide", "by"),
+    ("fun _ _ f b => b where b := b", "where"),
+    ("let rec f := f; f", "rec"),
+    ("fun _ _ f b => b\n#exit", "#"),
+    ("fun _ _ f b => b\nend", "end"),
+    ("fun _ _ f b => b /-", "/"),
+    ("fun _ _ f b => b -- ", "-"),
+    ("fun _ _ f b => «b»", "«"),
+    ("open Classical in fun _ _ f b => b", "open"),
+)
+
+
+@pytest.mark.parametrize(("proof", "word"), CHEATS, ids=[word for _, word in CHEATS])
+def test_what_could_cheat_is_not_read(lean: LeanKernel, proof: str, word: str) -> None:
+    mine = schema("mine", "A → B", "B", "A", proof=proof)
+    assert foreign_word(schema_theorem(mine)) == word
+    (judgement,) = lean.check([schema_theorem(mine)])
+    assert judgement.reason == f"a proof of your own cannot contain {word!r}"
+
+
+@pytest.mark.parametrize("proof", ["fun _ _ _ _ => sorryAx _ false", "fun _ _ f b => lcProof", "fun _ _ _ _ => h"])
+def test_what_is_no_proof_is_rejected_by_lean(lean: LeanKernel, proof: str) -> None:
+    wrong = schema_theorem(schema("mine", "A → B", "B", "A", proof=proof))
+    right = schema_theorem(schema("mine", "A → B", "A", "B"))
+    assert foreign_word(wrong) is None
+    assert [judgement.accepted for judgement in lean.check([right, wrong, right])] == [True, False, True]
+
+
+def test_the_page_lists_what_a_proof_cannot_contain() -> None:
+    page = (OWN.parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+    listed = page.partition("A proof cannot contain")[2].partition("```text\n")[2].partition("```")[0]
+    assert {*listed.split()} == FORBIDDEN
 
 
 GENERATED = GeneratorSettings(seed=3, system="folio", difficulty="easy", answers=("True", "False"))
@@ -187,6 +252,8 @@ def test_proofs_by_rules_of_ones_own_are_certified(lean: LeanKernel) -> None:
     ("rule", "dependencies", "conclusion"),
     [
         ("UNIVERSAL_ELIMINATION", "∀x:Person p(x)", "p(mother(ann))"),
+        ("MINE", "∀x:Person p(x)", "∃x:Person p(x)"),
+        ("MINE", "∀x (p(x) → q)", "∃y (p(y) → q)"),
         ("UNIVERSAL_ELIMINATION", "∀x:Person ∀y:Pet owns(x, y)", "∀y:Pet owns(ann, y)"),
         ("UNIVERSAL_IMPLICATION_CHAINING", "∀x:Cat (p(x) → q(x)); ∀x:Cat (q(x) → r(x))", "∀x:Cat (p(x) → r(x))"),
         ("EXISTENTIAL_INTRODUCTION", "p(f(a), b)", "∃x p(x, b)"),

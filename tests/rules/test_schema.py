@@ -21,7 +21,22 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
         ((rule(PLAIN), rule(PLAIN)), {}, "rule 'MINE' is there twice"),
         ((rule(PLAIN), rule(PLAIN, name="OTHER")), {}, "schema 'plain' is there twice"),
         ((rule(PLAIN),), {"M": "OTHER"}, "alias 'M' names no rule"),
-        ((rule(PLAIN), rule(name="OTHER")), {"mi ne": "OTHER"}, "'MINE' and 'mi ne' name two rules"),
+        (
+            (rule(PLAIN), rule(name="OTHER")),
+            {"mi ne": "OTHER"},
+            "rule 'MINE' and alias 'mi ne' of 'OTHER' have one spelling",
+        ),
+        (
+            (rule(PLAIN), rule(name="OTHER")),
+            {"MINE": "OTHER"},
+            "rule 'MINE' and alias 'MINE' of 'OTHER' have one spelling",
+        ),
+        (
+            (rule(PLAIN), rule(name="OTHER")),
+            {"M-P": "MINE", "mp": "OTHER"},
+            "alias 'M-P' of 'MINE' and alias 'mp' of 'OTHER' have one spelling",
+        ),
+        ((rule(PLAIN), rule(name="mine")), {}, "rule 'MINE' and rule 'mine' have one spelling"),
         ((rule(schema("s", "A(A)", "", "A(A)")),), {}, "patterns use 'A' in two ways"),
         ((rule(schema("s", "", "A", "A ∨ B")),), {}, "nothing says what A, B stands for"),
         ((rule(schema("s", "A → B", "C", "B")),), {}, "nothing says what C stands for"),

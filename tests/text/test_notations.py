@@ -80,11 +80,11 @@ def test_a_formula_of_calls_is_the_formula_of_signs(formula: Formula) -> None:
 def test_a_call_ends_where_its_parentheses_do(left: Formula, right: Formula, word: str) -> None:
     text = f"{word}({show(left)}, {show(right)})"
     try:
-        read = parse_formula(f"¬{text} ∨ A")
+        read = parse_formula(f"¬{text} ∨ AA")
     except ParseError as error:  # ∀x p, …
         assert "may bind" in error.problem
     else:
-        assert read is parse_formula(f"¬(({show(left)}) {word} ({show(right)})) ∨ A")
+        assert read is parse_formula(f"¬(({show(left)}) {word} ({show(right)})) ∨ AA")
 
 
 # -- brackets and LaTeX -----------------------------------------------------------------------------------------------
@@ -94,9 +94,9 @@ def test_a_call_ends_where_its_parentheses_do(left: Formula, right: Formula, wor
 def test_brackets_are_parentheses(formula: Formula, kind: str) -> None:
     opens, closes = kind.split()
     text = show(formula)
-    assert parse_formula(f"¬{opens}{text}{closes} → A") is parse_formula(f"¬({text}) → A")
+    assert parse_formula(f"¬{opens}{text}{closes} → AA") is parse_formula(f"¬({text}) → AA")
     other = "]" if closes[-1] in ")）" else ")"
-    for wrong in (f"{opens}{text}", f"{text}{closes}", f"{opens}{text}{other} ∧ A"):
+    for wrong in (f"{opens}{text}", f"{text}{closes}", f"{opens}{text}{other} ∧ AA"):
         with pytest.raises(ParseError):
             parse_formula(wrong)
 
@@ -109,6 +109,35 @@ def test_signs_of_latex_around_a_formula_do_not_move_errors(formula: Formula) ->
         with pytest.raises(ParseError) as caught:
             parse_formula(f"{opens}{text} # {closes}")
         assert caught.value.location.offset == len(opens) + len(text) + 1
+
+
+# -- quotes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "name"), [("‘Ann’s cat’(tom)", "Ann’s cat"), ("“don't”(tom)", "don't")])
+def test_an_apostrophe_does_not_end_a_name_in_quotes(text: str, name: str) -> None:
+    assert parse_formula(text) is atom(name, const("tom"))
+
+
+@pytest.mark.parametrize("text", ["likes(tom, “1,000”)", "‘a • b’ → ‘c’", "„E.T.“(tom)"])
+def test_a_name_in_typographic_quotes_is_that_in_double_quotes(text: str) -> None:
+    assert parse_formula(text) is parse_formula(text.translate(dict.fromkeys(map(ord, "“”„‘’"), '"')))
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "problem"),
+    [
+        ('likes(tom, “ice cream")', 11, "'“' (left double quotation mark)"),
+        ("likes(tom, ‘ice cream)", 11, "'‘' (left single quotation mark)"),
+        ("likes(tom, `ice cream`)", 11, "'`' (grave accent)"),
+        ("(and “P” Q)", 5, "'“' (left double quotation mark)"),
+    ],
+)
+def test_a_quote_that_is_not_read_is_named(text: str, offset: int, problem: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_formula(text)
+    assert caught.value.location.offset == offset
+    assert caught.value.problem == f"unexpected {problem}; a name in quotes is written '\"…\"'"
 
 
 # -- names ------------------------------------------------------------------------------------------------------------

@@ -410,6 +410,26 @@ def test_what_looks_like_a_sign_is_read_back_as_a_name(name: str, notation: Outp
         assert parse_formula(show(formula, notation)) is formula
 
 
+@pytest.mark.parametrize(
+    ("text", "juxtaposed"),
+    [
+        ('P(a) ∧ "P"(a) = b', 'P a ∧ "P"(a) = b'),
+        ('p ∧ ¬(q = "p")', 'p ∧ ¬(q = "p")'),
+        ("P(a) ∧ P = b", "P a ∧ P = b"),
+        ('∀x (P(x) → b = "P"(f(x)))', '∀x (P x → b = "P"(f(x)))'),
+        ("∀x happy(mother(x))", "∀x (happy (mother(x)))"),
+        ("∀x likes(tom, mother(x))", "∀x (likes tom (mother(x)))"),
+        ("∀x likes(x, mother(x))", "∀x likes x (mother(x))"),
+        ("∀x p(a, x)", "∀x (p a x)"),
+        ("∀x P(a, x)", "∀x P a x"),
+    ],
+)
+def test_what_has_two_readings_is_shown_with_one(text: str, juxtaposed: str) -> None:
+    formula = parse_formula(text)
+    assert (show(formula), show(formula, "juxtaposed")) == (text, juxtaposed)
+    reads_back(formula)
+
+
 def test_long_texts_are_not_remembered() -> None:
     before = _parse_cached.cache_info().currsize
     for number in range(10):

@@ -38,11 +38,15 @@ def Tables.function (T : Tables) (f : Nat) (l : List Nat) : Nat := (nth T.functi
 /-- The value of a predicate. -/
 def Tables.predicate (T : Tables) (p : Nat) (l : List Nat) : Bool :=
   Nat.rec false (fun _ _ => true) ((nth T.predicates p).rec (motive := fun _ => Nat) 0 fun t => t.at l)
+/-- By cases, as not every release of Lean says it in one equation. -/
+theorem ble_zero : (n : Nat) → Eq (Nat.ble .zero n) true
+  | .zero => rfl
+  | .succ _ => rfl
 /-- The model that the tables describe. -/
 def Tables.model (T : Tables) : Model Nat where
   is s d := Eq (T.is s d) true
   element _ := 0
-  element_is _ := rfl
+  element_is s := ble_zero (T.lastOf s)
   function := T.function
   predicate p l := Eq (T.predicate p l) true
 
@@ -68,7 +72,7 @@ def Formula.eval (T : Tables) (a : Formula) : (Nat → Nat) → Bool :=
     (fun s _ body e => opposite (upTo (fun d => opposite (body (push d e))) (T.lastOf s)))
 
 theorem ble_succ : (d n : Nat) → Eq (Nat.ble d (.succ n)) true → Or (Eq (Nat.ble d n) true) (Eq d (.succ n))
-  | .zero, _, _ => .inl rfl
+  | .zero, n, _ => .inl (ble_zero n)
   | .succ .zero, .zero, _ => .inr rfl
   | .succ (.succ _), .zero, h => Bool.noConfusion h
   | .succ d, .succ n, h => (ble_succ d n h).elim .inl fun same => .inr (congrArg Nat.succ same)
@@ -76,7 +80,7 @@ theorem ble_refl : (n : Nat) → Eq (Nat.ble n n) true
   | .zero => rfl
   | .succ n => ble_refl n
 theorem ble_step : (d n : Nat) → Eq (Nat.ble d n) true → Eq (Nat.ble d (.succ n)) true
-  | .zero, _, _ => rfl
+  | .zero, n, _ => ble_zero (.succ n)
   | .succ d, .succ n, h => ble_step d n h
 theorem upTo_says {test : Nat → Bool} {p : Nat → Prop} (h : ∀ d, Says (test d) (p d)) : (last : Nat) →
     Says (upTo test last) (∀ d, Eq (Nat.ble d last) true → p d)
@@ -173,8 +177,8 @@ theorem isModel_sound {T : Tables} {P : Problem} (h : Eq (T.isModel P) true) : P
   both_true h fun obeys premises => ⟨T.model, fun _ => 0, obeys_true T P.sorts obeys,
     each_imp (fun a h => says_true h (eval_says T a fun _ => 0)) P.formulas (each_of_all P.formulas premises)⟩
 /-- Conditional soundness that is not vacuous: the premises entail the formula of the option, and they have a model. -/
-theorem answer_sound {P : Problem} {t : Trace} {T : Tables} (h : Eq (checkTrace P t) true) (k : Eq (T.isModel P) true) :
-    And (Problem.Entails.{0} P t.option) P.Consistent :=
+theorem answer_sound.{u} {P : Problem} {t : Trace} {T : Tables} (h : Eq (checkTrace P t) true)
+    (k : Eq (T.isModel P) true) : And (Problem.Entails.{u} P t.option) P.Consistent :=
   ⟨trace_sound h, isModel_sound k⟩
 
 end
