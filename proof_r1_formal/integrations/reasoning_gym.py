@@ -2,7 +2,7 @@
 
 In: a configuration (:class:`ProofConfig`). Out: entries with ``question``, ``answer`` and ``metadata``, as each dataset
 of the library has them. The score of an answer is its reward, so any trainer that knows reasoning-gym trains on proofs.
-Importing this module registers the dataset and its curriculum, and requires the library (extra ``reasoning-gym``).
+Importing this module registers the dataset and its curriculum, and requires the library (extra ``gym``).
 """
 
 from __future__ import annotations

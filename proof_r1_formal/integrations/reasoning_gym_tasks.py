@@ -150,7 +150,9 @@ def _circuit(entry: Entry) -> _Parts:
         gates.append(atom(f"G{number}"))
         premises.append((Iff(gates[-1], _GATES[sign](literals)), f"Gate {number} computes {text}."))
     out = atom("OUT")
-    premises.append((Iff(out, _OUTPUTS[data["final_gate"]](gates)), f"The output is {data['final_gate']} of the gates."))
+    premises.append(
+        (Iff(out, _OUTPUTS[data["final_gate"]](gates)), f"The output is {data['final_gate']} of the gates.")
+    )
     options = (Option("h_goal_1", "1", out), Option("h_goal_0", "0", Not(out)))
     return premises, options, f"h_goal_{entry['answer']}"
 
