@@ -55,7 +55,8 @@ from proof_r1_formal.text.show import show
 Entry: TypeAlias = Mapping[str, Any]
 """An entry of a dataset of reasoning-gym."""
 
-_Parts: TypeAlias = tuple[list[tuple[Formula, str]], tuple[Option, ...], str | None]
+_Stated: TypeAlias = tuple[Formula, str]
+_Parts: TypeAlias = tuple[list[_Stated], tuple[Option, ...], str | None]
 """Premises with their English, options, and the id of the option that the entry calls right, if it is one."""
 
 
@@ -123,7 +124,7 @@ def _knights(entry: Entry) -> _Parts:
     people = [atom(terms["knight"], const(name.lower())) for name in names]
     said = [_statement(statement, people) for statement in data["statements"]]
     texts = [f"{name} is {terms['a_knight']} if and only if what {name} says is true." for name in names]
-    premises = [(Iff(one, what), text) for one, what, text in zip(people, said, texts, strict=True)]
+    premises: list[_Stated] = [(Iff(one, what), text) for one, what, text in zip(people, said, texts, strict=True)]
     options = []
     for number, values in enumerate(product((True, False), repeat=len(names)), 1):
         kinds = [terms["a_knight"] if value else terms["a_knave"] for value in values]
@@ -137,7 +138,7 @@ def _knights(entry: Entry) -> _Parts:
 def _circuit(entry: Entry) -> _Parts:
     data = entry["metadata"]
     inputs = {name: atom(name) for name in data["assignments"]}
-    premises = [
+    premises: list[_Stated] = [
         (inputs[name] if value else Not(inputs[name]), f"{name} = {value}.")
         for name, value in data["assignments"].items()
     ]
@@ -149,10 +150,8 @@ def _circuit(entry: Entry) -> _Parts:
         literals = [Not(inputs[part[:-1]]) if part.endswith("'") else inputs[part] for part in text.split(sign)]
         gates.append(atom(f"G{number}"))
         premises.append((Iff(gates[-1], _GATES[sign](literals)), f"Gate {number} computes {text}."))
-    out = atom("OUT")
-    premises.append(
-        (Iff(out, _OUTPUTS[data["final_gate"]](gates)), f"The output is {data['final_gate']} of the gates.")
-    )
+    out, final = atom("OUT"), data["final_gate"]
+    premises.append((Iff(out, _OUTPUTS[final](gates)), f"The output is {final} of the gates."))
     options = (Option("h_goal_1", "1", out), Option("h_goal_0", "0", Not(out)))
     return premises, options, f"h_goal_{entry['answer']}"
 
@@ -163,7 +162,7 @@ def _zebra(entry: Entry) -> _Parts:
         raise _UnusableError("the question is not written as those of zebra puzzles are")
     houses = [const(f"house_{number}") for number in range(1, int(found["houses"]) + 1)]
     phrases: dict[str, str] = {}
-    premises: list[tuple[Formula, str]] = []
+    premises: list[_Stated] = []
     options: list[Option] = []
     for line in found["kinds"].splitlines():
         heading, _, names = line.removeprefix(" - ").partition(": ")
@@ -337,11 +336,10 @@ def _kinds() -> dict[str, _Kind]:
     """What a puzzle says of a kind of values -> the kind."""
     from reasoning_gym.logic.contrib.logic_puzzle import literals
 
-    kinds = [kind for kind in vars(literals).values() if isinstance(kind, type) and issubclass(kind, literals.Literal)]
-    return {
-        kind.description().partition(":")[0]: _Kind(
-            kind.__name__.lower(), {name.replace("_", " "): value.value for name, value in kind.__members__.items()}
-        )
-        for kind in kinds
-        if kind is not literals.Literal
-    }
+    found: dict[str, _Kind] = {}
+    for name, kind in vars(literals).items():
+        if isinstance(kind, type) and issubclass(kind, literals.Literal) and kind is not literals.Literal:
+            values: Any = kind  # an enumeration
+            phrases = {value.name.replace("_", " "): value.value for value in values}
+            found[values.description().partition(":")[0]] = _Kind(name.lower(), phrases)
+    return found

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-gym = pytest.importorskip("reasoning_gym", reason="reasoning-gym is not installed: make test-integrations")
+pytest.importorskip("reasoning_gym", reason="reasoning-gym is not installed: make test-integrations")
+
+import reasoning_gym as gym
 
 from proof_r1_formal import COMPLETE, Problem, ProofR1Error, Verifier, read_problems
 from proof_r1_formal.data.native import from_json
@@ -98,7 +100,7 @@ def test_the_curriculum_makes_proofs_longer() -> None:
     ("settings", "error"), [({"min_steps": 3, "max_steps": 2}, ProofR1Error), ({"reward": "gold"}, ValueError)]
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error, match="reversed|unknown reward"):
+    with pytest.raises(error, match=r"reversed|unknown reward"):
         gym.create_dataset(NAME, **settings)
 
 
@@ -117,7 +119,7 @@ def test_the_command_writes_problems_with_their_proofs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "knights_knaves" in done.stdout
     written = path.read_bytes()
-    assert [json.loads(line)["id"] for line in written.splitlines()][0] == "knights_knaves/0"
+    assert json.loads(written.splitlines()[0])["id"] == "knights_knaves/0"
     problems = read_problems(path)
     assert len(problems) == 6
     assert any(problem.proofs for problem in problems.values())

@@ -109,6 +109,12 @@ def test_the_answer_has_evidence_and_a_reference_proof(given: dict[str, Any], ac
     assert (report.answer_correct, report.rule_verified) == (True, True)
 
 
+def test_a_formula_that_says_little_is_right() -> None:
+    """Its scorer gives a variable and a tautology a quarter, and what does not follow a twentieth."""
+    found = judge(PROPOSITIONAL, 3, lambda text, _: 0.25 if text == "¬P" else 0.05, PROVER)
+    assert found.agreement == "agree"
+
+
 def test_a_fallacy_that_the_scorer_accepts_is_refuted() -> None:
     """The middle term is distributed in neither premise."""
     found = judged(FALLACY, "Yes")
