@@ -21,7 +21,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 
 _SHOWN = 3
-_BUDGET = 5_000  # more seldom finds a proof that the translation of the engine's does not
+BUDGET = 5_000
+"""Default budget: more seldom finds a proof that the translation of the engine's does not."""
 
 
 def gym(
@@ -43,7 +44,7 @@ def gym(
     rules: common.RulesOption = "complete",
     budget: Annotated[
         int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem and rule set.")
-    ] = _BUDGET,
+    ] = BUDGET,
 ) -> None:
     """Make problems of tasks of reasoning-gym, and compare its scorers with checked evidence.
 
