@@ -41,6 +41,7 @@ ELSEWHERE = {
     "testing.md": "tests/testing/test_attempts.py",
     "service.md": "tests/serve/test_service.py",
     "integrations.md": "tests/integrations/test_document.py",
+    "gyms.md": "tests/integrations/test_document.py",
 }
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
