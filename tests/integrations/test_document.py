@@ -43,8 +43,8 @@ PRINTED = {
     "verifiers": "",
     "Inspect": str([*_REDUCED, ("verifier", None, 6)]),  # no RGD of outputs that are not parsed
     "gyms: reasoning-gym": "1.0 0.0\n1.0 0.0",
-    "gyms: TRL": "s1: fails form, entailment, rule, progress",
-    "gyms: SkyRL-gym": "False [0.0]",
+    "gyms: TRL": "s1: fails entailment, rule",
+    "gyms: SkyRL-gym": "False [0.1]",
 }
 """Section -> what its code prints."""
 
