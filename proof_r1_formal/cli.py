@@ -29,6 +29,8 @@ COMMANDS: Final = {
     "parse": ("formulas", "Print a formula or English sentences in another notation."),
     "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),
+    "gym": ("gym", "Make problems of reasoning-gym's tasks, and compare its scorers."),
+    "dataset": ("dataset", "Write problems as a data set with a card for the Hub."),
     "export": ("export", "Write problems or verified answers for other systems."),
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
@@ -46,7 +48,7 @@ COMMANDS: Final = {
 
 GROUPS: Final = {
     "Verify": ("verify", "show", "evaluate", "report", "certify"),
-    "Data": ("parse", "translate", "generate", "prove", "export"),
+    "Data": ("parse", "translate", "generate", "gym", "prove", "dataset", "export"),
     "Models": ("prompt", "grammar", "best", "train"),
     "Trust": ("soundness", "theories", "rules", "doctor"),
     "Service": ("serve", "mcp"),

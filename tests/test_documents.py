@@ -41,6 +41,7 @@ ELSEWHERE = {
     "testing.md": "tests/testing/test_attempts.py",
     "service.md": "tests/serve/test_service.py",
     "integrations.md": "tests/integrations/test_document.py",
+    "gyms.md": "tests/integrations/test_document.py",
 }
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
@@ -273,6 +274,28 @@ def test_the_citation_is_of_this_version() -> None:
     assert (citation["title"], citation["version"]) == ("proof-r1-formal", proof_r1_formal.__version__)
 
 
+def test_the_list_of_pages_for_models_is_up_to_date() -> None:
+    """``python docs/site/llms.py`` writes it."""
+    if find_spec("mkdocs") is None:
+        pytest.skip("mkdocs is not here: pip install 'proof-r1-formal[docs]'")
+    made = subprocess.run(
+        [sys.executable, "-c", "import llms; print(llms.text(), end='')"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "docs" / "site")},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    listed = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    assert listed == made.stdout
+    pages = re.findall(r"^- \[([^]]+)\]\(([^)]+)\): (.+)", listed, re.MULTILINE)
+    assert len(pages) > 30
+    for title, page, about in pages:
+        source = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert source.startswith(f"# {title}\n")
+        assert 10 < len(about) < 300
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
@@ -289,3 +312,5 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert re.search(r"<code>baseline_max</code></td>\s*<td><code>[^<]+</code></td>\s*<td><code>0\.7<", configuration)
     assert "0.1.0" in (tmp_path / "changelog" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "source" / "check_bundle.py").read_bytes() == (ROOT / "check_bundle.py").read_bytes()
+    for name in ("llms.txt", "quickstart.md", "api/kernel.md"):
+        assert (tmp_path / name).read_bytes() == (ROOT / "docs" / name).read_bytes()

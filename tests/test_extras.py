@@ -59,6 +59,7 @@ def test_every_command_shows_its_help_after_pip(extra: str, tmp_path: Path) -> N
     [
         (("serve",), "serve"),
         (("mcp",), "mcp"),
+        (("gym",), "gym"),
         (("train", "--config", "training/configs/paper.yaml"), "train"),
     ],
 )

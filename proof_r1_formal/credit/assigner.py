@@ -17,6 +17,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeAlias
 
+from proof_r1_formal.credit.align import Alignment
 from proof_r1_formal.credit.corrections import CorrectedRollout, CorrectedText, Encode, corrected_rollout
 from proof_r1_formal.credit.diagnostics import signal_shares
 from proof_r1_formal.credit.methods import (
@@ -24,6 +25,7 @@ from proof_r1_formal.credit.methods import (
     Imitation,
     Method,
     Rollout,
+    aligned_rollout,
     credit_batch,
     divisor,
     needs_corrections,
@@ -266,6 +268,13 @@ class CreditAssigner:
     def missing(self, problem: Problem) -> Rollout:
         """The place in its group of a completion that was never sampled: no credit, and no part in the group."""
         return rollout_of(nothing(problem, 0, self._verification), TokenText(()), self._settings, verified=False)
+
+    def turns(self, report: TraceReport, alignment: Alignment) -> Rollout:
+        """The rollout of an environment of several turns: its report, and the tokens of its steps.
+
+        :func:`~proof_r1_formal.integrations.environments.align_turns` gives the alignment.
+        """
+        return aligned_rollout(report, alignment, self._settings)
 
     def assign(self, rollouts: Sequence[Rollout], group_size: int) -> BatchCredit:
         """The second half of :meth:`credit`: the credit of verified rollouts.

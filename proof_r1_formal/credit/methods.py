@@ -168,10 +168,22 @@ def rollout_of(
     Some presets give a rollout a total, whatever its text is. All tokens carry it if no action has a token; the end of
     the text is a token, too.
     """
-    report = with_uncertain(report, settings)
     alignment = align(completion, [step.span for step in report.actions])
     if opened:
         alignment = alignment.without_first()
+    return aligned_rollout(report, alignment, settings, verified=verified, failure=failure)
+
+
+def aligned_rollout(
+    report: TraceReport,
+    alignment: Alignment,
+    settings: CreditSettings,
+    *,
+    verified: bool = True,
+    failure: str | None = None,
+) -> Rollout:
+    """The rollout of a report and of the tokens of its actions; see :func:`rollout_of`."""
+    report = with_uncertain(report, settings)
     if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
         alignment = whole(len(alignment.owners), max(1, len(report.actions)))
     return Rollout(report, alignment, verified, failure)

@@ -83,7 +83,7 @@ def correct(
     if not isinstance(found, Proved):
         return found
     if not all(step.signal == VERIFIED for step in found.report.actions):  # the engine's proof in other words
-        return GaveUp(Reason.NO_PROOF, found.answer)
+        return GaveUp(Reason.NO_PROOF, found.answer, cost=found.cost)
     kept = text[: written.end]
     return Correction(kept, _Layout.of(text, written).write(found.steps, problem, kept), len(written.actions), found)
 

@@ -19,14 +19,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from typing import TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Premise, Problem, ReferenceStep
 from proof_r1_formal.engine.budget import Budget, BudgetSpentError
+from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.generate.classes import SOLVER_STEPS
 from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Inference, Refusal, Search
 from proof_r1_formal.generate.translation import Translator, searched_rules
@@ -58,6 +60,7 @@ class Proved:
         given: number of steps that were given to :meth:`Prover.continue_proof`.
         translated: whether the steps are the engine's proof in other words, and not found by the search. Not all of
             them need pass the check of progress.
+        cost: of the search and of the questions beside it, in the search's steps.
     """
 
     answer: str
@@ -65,6 +68,7 @@ class Proved:
     report: TraceReport
     given: int = 0
     translated: bool = False
+    cost: int = field(default=0, compare=False, kw_only=True)
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -79,9 +83,13 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The premises entail no option; for the id of each a model of the premises in which its formula is false."""
+    """The premises entail no option; for the id of each a model of the premises in which its formula is false.
+
+    ``cost`` is as that of :class:`Proved`.
+    """
 
     models: Mapping[str, Structure]
+    cost: int = field(default=0, compare=False, kw_only=True)
 
 
 class Reason(StrEnum):
@@ -96,10 +104,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """Neither a proof nor all countermodels were found; the detail is the option concerned, if there is one."""
+    """Neither a proof nor all countermodels were found; the detail is the option concerned, if there is one.
+
+    ``cost`` is as that of :class:`Proved`.
+    """
 
     reason: Reason
     detail: str = ""
+    cost: int = field(default=0, compare=False, kw_only=True)
 
 
 Result: TypeAlias = Proved | Uncertain | GaveUp
@@ -189,20 +201,25 @@ class Prover:
 
     def _result(self, problem: Problem, claims: Sequence[str], accepted: tuple[ReferenceStep, ...] = ()) -> Result:
         start = _Start.of(problem, claims, accepted)
+        questions = _Questions(self._verifier.oracle)
+        found = self._found(start, questions)
+        return replace(found, cost=questions.cost)
+
+    def _found(self, start: _Start, questions: _Questions) -> Result:
         results: list[Result] = []
         for schemata in self._tried:
-            results.append(self._attempt(start, schemata))
+            results.append(self._attempt(start, schemata, questions))
             if not (isinstance(results[-1], GaveUp) and results[-1].reason in (Reason.BUDGET, Reason.NO_PROOF)):
                 return results[-1]
-        return self._translated(start) or results[0]
+        return self._translated(start, questions) or results[0]
 
-    def _translated(self, start: _Start) -> Proved | None:
+    def _translated(self, start: _Start, questions: _Questions) -> Proved | None:
         """The engine's proof of a claim as steps of a catalogue that lets them stand under hypotheses."""
         if self._translator is None:
             return None
         known = tuple([one.formula for one in start.known])
         for claim in start.claims:
-            answer = self._verifier.oracle.entails(known, claim.formula)
+            answer = questions.entails(known, claim.formula)
             if not isinstance(answer, Entailed) or answer.proof is None:
                 continue
             if (found := self._translator.inferences(answer.proof, known, claim.formula)) is None:
@@ -214,7 +231,7 @@ class Prover:
                 return Proved(claim.id, steps, report, len(start.accepted), translated=True)
         return None
 
-    def _attempt(self, start: _Start, schemata: _ByKind) -> Result:
+    def _attempt(self, start: _Start, schemata: _ByKind, questions: _Questions) -> Result:
         """The result with one set of rules."""
         budget = Budget(self._budget)
         try:
@@ -222,29 +239,15 @@ class Prover:
                 if found := self._search(start, schemata, budget, stepwise=stepwise):
                     return found
             # No proof was found where formulas are taken by their parts: look closer, if there is anything to find.
-            following = tuple([claim for claim in start.claims if not isinstance(self._follows(start, claim), Refuted)])
-            if not following:
-                return self._without_proof(start, Reason.NO_PROOF)
-            found = self._search(replace(start, claims=following), schemata, budget, stretched=True)
-            return found or self._without_proof(start, Reason.NO_PROOF)
+            claims = [claim for claim in start.claims if not isinstance(questions.follows(start, claim), Refuted)]
+            if not claims:
+                return _without_proof(start, Reason.NO_PROOF, questions)
+            found = self._search(replace(start, claims=tuple(claims)), schemata, budget, stretched=True)
+            return found or _without_proof(start, Reason.NO_PROOF, questions)
         except BudgetSpentError:
-            return self._without_proof(start, Reason.BUDGET)
-
-    def _without_proof(self, start: _Start, reason: Reason) -> Uncertain | GaveUp:
-        answers = {claim.id: self._follows(start, claim) for claim in start.claims}
-        models = {name: a.model for name, a in answers.items() if isinstance(a, Refuted) and a.model is not None}
-        if len(models) == len(start.claims):
-            return Uncertain(models)
-        entailed = [name for name, answer in answers.items() if isinstance(answer, Entailed)]
-        premises = _premises(start.problem)
-        if entailed and isinstance(self._verifier.oracle.inconsistent(premises), Entailed):
-            return GaveUp(Reason.INCONSISTENT)
-        if entailed:
-            return GaveUp(reason, entailed[0])
-        return GaveUp(Reason.UNDECIDED, next(n for n, a in answers.items() if n not in models))
-
-    def _follows(self, start: _Start, claim: Option) -> Answer:
-        return self._verifier.oracle.entails(_premises(start.problem), claim.formula)
+            return _without_proof(start, Reason.BUDGET, questions)
+        finally:
+            questions.cost += budget.spent
 
     def _search(
         self,
@@ -284,6 +287,40 @@ class Prover:
             if failing[0] == len(inferences):
                 return None
             refused.add(search.refusal(inferences[failing[0]][1]))
+
+
+class _Questions:
+    """The questions about a problem beside the search. ``cost`` is theirs and the search's, in the search's steps."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+        self.cost = 0
+
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        return self._paid(self._oracle.entails(dependencies, conclusion))
+
+    def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
+        return self._paid(self._oracle.inconsistent(formulas))
+
+    def follows(self, start: _Start, claim: Option) -> Answer:
+        return self.entails(_premises(start.problem), claim.formula)
+
+    def _paid(self, answer: Answer) -> Answer:
+        self.cost += QUESTION + answer.steps // SOLVER_STEPS
+        return answer
+
+
+def _without_proof(start: _Start, reason: Reason, questions: _Questions) -> Uncertain | GaveUp:
+    answers = {claim.id: questions.follows(start, claim) for claim in start.claims}
+    models = {name: a.model for name, a in answers.items() if isinstance(a, Refuted) and a.model is not None}
+    if len(models) == len(start.claims):
+        return Uncertain(models)
+    entailed = [name for name, answer in answers.items() if isinstance(answer, Entailed)]
+    if entailed and isinstance(questions.inconsistent(_premises(start.problem)), Entailed):
+        return GaveUp(Reason.INCONSISTENT)
+    if entailed:
+        return GaveUp(reason, entailed[0])
+    return GaveUp(Reason.UNDECIDED, next(n for n, a in answers.items() if n not in models))
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class ProofFound:
         steps: of the proof, the last of which states the answer.
         countermodels: answer -> a model of the premises in which its formula is false.
         reason: why the search gave up; empty otherwise.
+        cost: of the search and of the questions beside it, in the search's steps.
     """
 
     result: Literal["proved", "uncertain", "gave up"]
@@ -106,6 +107,7 @@ class ProofFound:
     steps: tuple[ReferenceStep, ...]
     countermodels: dict[str, str]
     reason: str
+    cost: int
 
 
 @dataclass(frozen=True)

@@ -138,19 +138,19 @@ def prove(premises: Sequence[str], goal: str, budget: int, rules: RuleSystem) ->
     _require(1 <= budget <= PROOF_BUDGET, f"budget must be from 1 to {PROOF_BUDGET}, but is {budget}")
     problem = _problem(premises, goal)
     match Prover(_verifier(rules), budget=budget).prove(problem):
-        case Proved(answer, steps, _):
+        case Proved(answer, steps, _, cost=cost):
             lines = [f"{step.id}: {step.conclusion}  [{step.rule}: {', '.join(step.dependencies)}]" for step in steps]
             label = LABELS[answer]
             text = "\n".join([f"Proved: the answer is {label}.", *lines])
-            return Answered(ProofFound("proved", label, steps, {}, ""), text)
-        case Uncertain(models):
+            return Answered(ProofFound("proved", label, steps, {}, "", cost), text)
+        case Uncertain(models, cost=cost):
             found = {LABELS[name]: model_in_words(ModelReport.of(model)) for name, model in models.items()}
             lines = [f"a model of the premises in which the answer {name} is false: {m}" for name, m in found.items()]
             text = "\n".join(["Uncertain: neither the goal nor its negation follows.", *lines])
-            return Answered(ProofFound("uncertain", None, (), found, ""), text)
-        case GaveUp(reason, detail):
+            return Answered(ProofFound("uncertain", None, (), found, "", cost), text)
+        case GaveUp(reason, detail, cost=cost):
             why = f"{reason.value}{f' ({LABELS.get(detail, detail)})' if detail else ''}"
-            return Answered(ProofFound("gave up", None, (), {}, why), f"No proof was found: {why}.")
+            return Answered(ProofFound("gave up", None, (), {}, why, cost), f"No proof was found: {why}.")
         case other:
             assert_never(other)
 

@@ -31,6 +31,7 @@ from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.methods import METHODS, Rollout, needs_corrections
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.integrations.environments import ProofEnvironment, align_turns
 from proof_r1_formal.integrations.rewards import reward_function
 from proof_r1_formal.integrations.runs import evaluation_scores
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, problem_of
@@ -138,11 +139,13 @@ class ProofTrainer(GRPOTrainer):
         model: a model, or its folder.
         args: the configuration.
         train_dataset, eval_dataset: data sets with the columns ``prompt`` and ``problem``.
-        options: of ``GRPOTrainer``: ``processing_class``, ``peft_config``, ``callbacks`` …
+        options: of ``GRPOTrainer``: ``processing_class``, ``peft_config``, ``callbacks`` … An ``environment_factory``
+            makes :class:`~proof_r1_formal.integrations.environments.ProofEnvironment`; each step then has its credit
+            on the tokens of the turn that submits it.
 
     Raises:
         ProofR1Error: the method, the preset or the catalogue is unknown, the tokenizer is not a fast one, or a row has
-            no problem.
+            no problem; the environment is not ours, or has other rules; or the configuration starts from given steps.
     """
 
     _buffered_inputs: Any
@@ -160,6 +163,8 @@ class ProofTrainer(GRPOTrainer):
                 "share_prompts is for one process: each prompt is a second pass, which DDP does not allow"
             )
         self.assigner = args.assigner(self.processing_class)
+        if self.tools:
+            self._check_environments(args)
         self._asked: list[Problem] = []
         self._openings: list[str] = []
         self._rollouts: list[Rollout] = []
@@ -167,6 +172,16 @@ class ProofTrainer(GRPOTrainer):
         self._noted: list[Mapping[str, float]] = []
         self._evaluated: dict[str, Problem] = {}
         self._reports: list[TraceReport] = []
+
+    def _check_environments(self, args: ProofConfig) -> None:
+        """Refuse what has no credit per step."""
+        made = [one for some in getattr(self, "_environment_pool", {}).values() for one in some]
+        if not made or not all(isinstance(one, ProofEnvironment) for one in made):
+            raise ProofR1Error("credit belongs to steps of a proof: give an environment_factory of ProofEnvironment")
+        if other := next((one.rules for one in made if one.rules != args.rules), None):
+            raise ProofR1Error(f"the environment has the rules {other!r} and the configuration {args.rules!r}")
+        if args.curriculum or self.assigner.corrects:
+            raise ProofR1Error("an environment starts from the first step: set curriculum 0 and another method")
 
     # -- a batch ------------------------------------------------------------------------------------------------------
 
@@ -196,13 +211,20 @@ class ProofTrainer(GRPOTrainer):
         are those of the completions that were sampled.
         """
         prompt_ids, completion_ids, tool_mask, completions, logps, *others = super()._generate(prompts)
-        if tool_mask is not None:
+        if tool_mask is None:
+            self._rollouts = self.assigner.verify(
+                self._asked, completion_ids, openings=self._openings, correct=self.model.training
+            )
+        elif not self.environments:
             raise ProofR1Error(
                 "a completion has tokens of tools or of an environment; only the model's own have credit"
             )
-        self._rollouts = self.assigner.verify(
-            self._asked, completion_ids, openings=self._openings, correct=self.model.training
-        )
+        else:  # the model submitted steps to environments, which have verified them
+            played = zip(self.environments, tool_mask, completions, strict=True)
+            self._rollouts = [
+                self.assigner.turns(one.report, align_turns(mask, messages, one.replies))
+                for one, mask, messages in played
+            ]
         everyone: list[Rollout] = gather_object(self._rollouts)  # a group may span processes
         if self.model.training:
             credit = self._credit = self.assigner.assign(everyone, self.num_generations)

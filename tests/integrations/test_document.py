@@ -1,4 +1,4 @@
-"""The code of docs/integrations.md runs, with the libraries that it is about."""
+"""The code of docs/integrations.md and docs/gyms.md runs, with the libraries that it is about."""
 
 from __future__ import annotations
 
@@ -15,9 +15,19 @@ pytest.importorskip("datasets", reason="datasets is not installed: make test-int
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
-NEEDS = {"verifiers": ("verifiers", "test-integrations"), "Inspect": ("inspect_ai", "test-openrlhf")}
+TEXTS = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("integrations", "gyms")}
+_SECTION = re.compile(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", re.DOTALL | re.MULTILINE)
+SECTIONS = {
+    heading if page == "integrations" else f"{page}: {heading}": code
+    for page, text in TEXTS.items()
+    for heading, code in _SECTION.findall(text)
+}
+NEEDS = {
+    "verifiers": ("verifiers", "test-integrations"),
+    "Inspect": ("inspect_ai", "test-openrlhf"),
+    "gyms: reasoning-gym": ("reasoning_gym", "test-integrations"),
+    "gyms: SkyRL-gym": ("skyrl_gym", "test-integrations"),
+}
 """Section -> the library that it needs, and the command that has it."""
 
 
@@ -32,13 +42,16 @@ PRINTED = {
     "OpenRLHF": "",
     "verifiers": "",
     "Inspect": str([*_REDUCED, ("verifier", None, 6)]),  # no RGD of outputs that are not parsed
+    "gyms: reasoning-gym": "1.0 0.0\n1.0 0.0",
+    "gyms: TRL": "s1: fails entailment, rule",
+    "gyms: SkyRL-gym": "False [0.1]",
 }
 """Section -> what its code prints."""
 
 
 def test_every_section_with_code_is_run() -> None:
     assert list(SECTIONS) == list(PRINTED)
-    assert TEXT.count("```python") == len(SECTIONS)
+    assert sum([text.count("```python") for text in TEXTS.values()]) == len(SECTIONS)
 
 
 @pytest.mark.parametrize("section", PRINTED)
@@ -51,7 +64,7 @@ def test_a_section_runs(section: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        exec(compile(SECTIONS[section], f"docs/integrations.md, {section}", "exec"), {})
+        exec(compile(SECTIONS[section], f"docs, {section}", "exec"), {})
     assert output.getvalue().strip() == PRINTED[section]
     if section == "verl":
         assert Path("train.parquet").stat().st_size > 0

@@ -21,10 +21,13 @@ pytest.importorskip("mcp")
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.mcp import build
 from proof_r1_formal.integrations.mcp_tools import MAX_TEXT
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.serve import desk
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.workers import Limits
 from proof_r1_formal.workers.pool import Pool, WorkerPool
@@ -66,6 +69,11 @@ def call(tool: str, server: Any = None, **arguments: Any) -> tuple[Any, str]:
     return with_client(use, server)
 
 
+def problem_of(goal: str) -> Problem:
+    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)])
+    return Problem("question", premises, three_way_options(parse_formula(goal)))
+
+
 def test_the_server_offers_typed_tools_that_change_nothing() -> None:
     async def use(client: Client) -> list[Any]:
         return (await client.list_tools()).tools
@@ -89,9 +97,7 @@ def test_a_right_proof_is_rule_verified() -> None:
 
 def test_the_cost_is_that_of_the_verifier() -> None:
     result, _ = call("check_proof", **QUESTION, steps=[STEP])
-    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)])
-    problem = Problem("question", premises, three_way_options(parse_formula("animal(tom)")))
-    assert result["cost"] == Verifier().cost(problem, f"<summary>{json.dumps([STEP])}</summary>")
+    assert result["cost"] == Verifier().cost(problem_of("animal(tom)"), f"<summary>{json.dumps([STEP])}</summary>")
 
 
 def test_a_wrong_step_is_named_with_its_reason_and_a_countermodel() -> None:
@@ -161,6 +167,14 @@ def test_a_spent_budget_decides_nothing() -> None:
     assert "the budget is spent" in why
 
 
+def test_a_search_says_what_it_cost() -> None:
+    for goal in ("animal(tom)", "dog(tom)"):
+        found, _ = call("prove", premises=PREMISES, goal=goal)
+        assert found["cost"] == Prover().prove(problem_of(goal)).cost > 0
+    gave_up, _ = call("prove", **QUESTION, budget=1)
+    assert 0 < gave_up["cost"] < found["cost"]
+
+
 def test_a_formula_is_read_with_its_symbols() -> None:
     result, text = call("parse_formula", formula="all x. (P(x) -> Q(x))")
     assert text == result["formula"] == "∀x (P(x) → Q(x))"
@@ -180,6 +194,22 @@ def test_a_certificate_is_made_of_a_verified_proof_only() -> None:
     refused, why = call("certify", **QUESTION, steps=[WRONG], answer="True")
     assert (refused["certificate"], refused["lean"]) == (False, None)
     assert refused["reason"] in why
+
+
+@pytest.mark.parametrize(("goal", "steps", "answer"), [("animal(tom)", [STEP], "True"), ("dog(tom)", [], "Uncertain")])
+def test_leans_kernel_judges_a_certificate(
+    goal: str, steps: list[dict[str, Any]], answer: str, lean: LeanKernel
+) -> None:
+    result, text = call("certify", premises=PREMISES, goal=goal, steps=steps, answer=answer, kernel=True)
+    assert (result["is_theorem"], result["kernel"], result["faults"]) == (True, lean.version, [])
+    assert text.startswith(f"{lean.version} accepts the answer.")
+
+
+def test_a_kernel_that_is_not_here_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "_kernel", lambda: None)
+    result, text = call("certify", **QUESTION, steps=[STEP], answer="True", kernel=True)
+    assert result is None
+    assert "there is no Lean here" in text
 
 
 @pytest.mark.parametrize(

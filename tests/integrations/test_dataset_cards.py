@@ -1,0 +1,140 @@
+"""The folder of a data set: rows with evidence, the card, and what Hugging Face's own library loads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from proof_r1_formal import COMPLETE, Verifier, read_problems
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.data.problem import ReferenceStep
+from proof_r1_formal.integrations.dataset_cards import EVIDENCE
+from proof_r1_formal.proof.trajectory import summary
+
+RECORDS = [
+    # the label follows; the label is wrong; a name in two spellings, so nothing follows; everything follows
+    (["∀x (Cat(x) → Animal(x))", "Cat(tom)"], "Animal(tom)", "True"),
+    (["∀x (Cat(x) → Animal(x))", "Cat(tom)"], "¬Animal(tom)", "Uncertain"),
+    (["∀x (Team(x) → Plays(x))", "team(lions)"], "Plays(lions)", "True"),
+    (["Cat(tom)", "¬Cat(tom)"], "Animal(tom)", "False"),
+]
+TEXT = "…"
+
+
+@pytest.fixture
+def folio(tmp_path: Path) -> Path:
+    """A file in FOLIO's layout."""
+    path = tmp_path / "folio.json"
+    records = [
+        {
+            "premises": [TEXT] * len(premises),
+            "premises-FOL": premises,
+            "conclusion": TEXT,
+            "conclusion-FOL": goal,
+            "label": label,
+        }
+        for premises, goal, label in RECORDS
+    ]
+    path.write_text(json.dumps(records))
+    return path
+
+
+@pytest.fixture
+def written(folio: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Runs the command on it."""
+
+    def run(*options: str) -> Path:
+        folder = tmp_path / "made" / "data"
+        about = ("--name", "FOLIO, corrected", "--license", "cc-by-sa-4.0", "--source", 'FOLIO: "v0"')
+        command = [sys.executable, "-m", "proof_r1_formal", "dataset", "-p", str(folio), "-o", str(folder), *about]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return run
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "problems.jsonl").read_text().splitlines()]
+
+
+def metadata(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((folder / "README.md").read_text().split("---\n")[1])
+    return found
+
+
+def test_labels_are_what_evidence_shows(written: Callable[..., Path]) -> None:
+    rows = rows_of(written())
+    found = [(row["given"], row["label"], row["changed"], row["evidence"]) for row in rows]
+    assert found == [
+        ("True", "True", False, "proof"),
+        ("Uncertain", "False", True, "proof"),
+        ("True", "Uncertain", True, "countermodels"),
+        ("False", None, True, "contradiction"),
+    ]
+    assert {option["option"] for option in rows[2]["countermodels"]} == {"h_goal_true", "h_goal_false"}
+    for row in rows[:2]:
+        problem = from_json(row["problem"])
+        steps = [ReferenceStep(s["id"], tuple(s["dependencies"]), s["conclusion"], s["rule"]) for s in row["proof"]]
+        report = Verifier(rules=COMPLETE).verify(problem, summary(steps))
+        assert (report.answer, report.rule_verified) == (row["answer"], True)
+
+
+def test_the_card_counts_what_the_rows_say(written: Callable[..., Path]) -> None:
+    folder = written()
+    about = metadata(folder)
+    assert (about["license"], about["pretty_name"]) == ("cc-by-sa-4.0", "FOLIO, corrected")
+    assert about["dataset_info"]["splits"] == [{"name": "train", "num_examples": 4}]
+    assert [one["name"] for one in about["dataset_info"]["features"]] == list(rows_of(folder)[0])
+    text = (folder / "README.md").read_text()
+    assert 'FOLIO: "v0"' in text
+    assert "Labels that differ from those of the source: 3" in text
+    assert "* 1 from Uncertain to False" in text
+    for name, count in (("proof", 2), ("entailment", 0), ("countermodels", 1), ("contradiction", 1), ("none", 0)):
+        assert f"| `{name}` | {count} | {EVIDENCE[name]} |" in text  # type: ignore[index]
+
+
+def test_labels_alone_tell_nothing_of_the_source(written: Callable[..., Path]) -> None:
+    folder = written("--labels-only", "--split", "validation")
+    rows = rows_of(folder)
+    columns = {"id", "label", "given", "changed", "evidence", "countermodels", "proof"}
+    assert {frozenset(row) for row in rows} == {frozenset(columns)}
+    assert "∀x (Cat(x) → Animal(x))" not in (folder / "README.md").read_text()
+    assert metadata(folder)["configs"][0]["data_files"] == [{"split": "validation", "path": "problems.jsonl"}]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("options", [(), ("--labels-only",)])
+def test_datasets_loads_the_folder(
+    written: Callable[..., Path], options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
+    folder = written(*options)
+    loaded = datasets.load_dataset(str(folder), split="train", cache_dir=str(tmp_path / "cache"))
+    stated = datasets.Features._from_yaml_list(metadata(folder)["dataset_info"]["features"])
+    assert loaded.features == stated
+    assert [dict(row) for row in loaded] == rows_of(folder)
+    if not options:
+        problems = read_problems([json.loads(row["problem"]) for row in loaded])
+        assert len(problems) == len(RECORDS)
+
+
+def test_generated_problems_keep_their_proofs(tmp_path: Path) -> None:
+    path, folder = tmp_path / "problems.jsonl", tmp_path / "data"
+    program = [sys.executable, "-m", "proof_r1_formal"]
+    made = ["generate", "--n", "4", "--difficulty", "easy", "--with-proofs", "-o", str(path)]
+    subprocess.run([*program, *made], check=True, capture_output=True)
+    about = ["--name", "Easy", "--license", "apache-2.0", "--source", " ".join(made)]
+    subprocess.run([*program, "dataset", "-p", str(path), "-o", str(folder), *about], check=True, capture_output=True)
+    rows = rows_of(folder)
+    assert [row["changed"] for row in rows] == [False] * 4
+    proofs = [json.loads(line).get("proofs") for line in path.read_text().splitlines()]
+    assert [bool(row["proof"]) for row in rows] == [bool(proof) for proof in proofs]
+    assert all(row["proof"] == proof[0] for row, proof in zip(rows, proofs, strict=True) if proof)

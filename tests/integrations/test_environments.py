@@ -1,0 +1,178 @@
+"""A problem in several turns: what the model is told, the report, and which tokens belong to which step."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from proof_r1_formal import Problem, ProofR1Error, Verifier
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.data.problem import Premise, three_way_options
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.integrations.environments import (
+    ProofEnvironment,
+    align_turns,
+    environment_factory,
+    submit_text,
+)
+from proof_r1_formal.proof.rewards import answer_reward
+from proof_r1_formal.text.parse import parse_formula
+
+PREMISES = tuple([Premise(f"h{n}", parse_formula(f)) for n, f in enumerate(("∀x (P(x) → Q(x))", "P(a)"), 1)])
+PROBLEM = Problem("question/1", PREMISES, three_way_options(parse_formula("Q(a)")), "h_goal_true")
+WRONG = ("s1", ["h1"], "Q(a)", "UNIVERSAL_INSTANTIATION")
+STEP = ("s2", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION")
+LAST = ("h_goal_true", ["s2"], "Q(a)", "GOAL_BINDING")
+
+
+def played(*steps: tuple[str, list[str], str, str], **options: Any) -> ProofEnvironment:
+    environment = environment_factory(**options)()
+    environment.reset(problem=to_json(PROBLEM), prompt="ignored")
+    for step in steps:
+        environment.submit_step(*step)
+    return environment
+
+
+def test_the_model_is_asked_and_told() -> None:
+    environment = ProofEnvironment()
+    asked = environment.reset(problem=to_json(PROBLEM))
+    assert "h1: [∀x (P(x) → Q(x))]" in asked
+    assert "- IMPLICATION_ELIMINATION: " in asked
+    wrong = environment.submit_step(*WRONG)
+    assert wrong.splitlines()[0] == "s1: fails entailment, rule"
+    assert "countermodel: " in wrong
+    assert wrong.splitlines()[-1] == "Submit another step under another id."
+    assert environment.submit_step(*STEP) == "s2: accepted"
+    assert environment.get_reward() == 0.1
+    last = environment.submit_step(*LAST)
+    assert last == "h_goal_true: accepted\nThe proof answers True: rule-verified. Call no tool any more."
+    assert environment.get_reward() == 1.0
+    assert environment.replies == (wrong, "s2: accepted", last)
+
+
+def test_the_report_is_that_of_a_completion_with_these_steps() -> None:
+    steps = (WRONG, STEP, LAST)
+    records = [dict(zip(("id", "dependencies", "conclusion", "rule"), step, strict=True)) for step in steps]
+    text = f"<summary>{json.dumps(records)}</summary>"
+    expected = Verifier(evaluation=False).verify(PROBLEM, text)
+    found = played(*steps).report
+
+    def without_places(report: Any) -> Any:
+        return msgspec.structs.replace(
+            report, actions=[msgspec.structs.replace(step, span=(0, 0)) for step in report.actions]
+        )
+
+    assert without_places(found) == without_places(expected)
+    assert [step.signal for step in found.actions] == [0.1, 1.0, 1.0]
+
+
+def test_a_refuted_step_cannot_be_used() -> None:
+    environment = played(WRONG, ("h_goal_true", ["s1"], "Q(a)", "GOAL_BINDING"))
+    assert environment.get_reward() == 0.0
+    assert "UNTRUSTED_DEPENDENCY" in environment.replies[-1]
+
+
+def test_each_problem_begins_anew() -> None:
+    environment = played(STEP, LAST)
+    environment.reset(problem=to_json(PROBLEM))
+    assert (environment.get_reward(), environment.replies, environment.report.actions) == (0.0, (), ())
+    assert not environment.report.parsed
+
+
+def test_later_steps_are_not_checked() -> None:
+    environment = played(STEP, LAST, max_steps=1)
+    assert len(environment.report.actions) == 1
+    assert environment.submit_step(*LAST).startswith("No more than 1 steps are checked")
+
+
+@pytest.mark.parametrize("given", [("s1", "h1", None, 7), (None, [[1]], {"a": "\ud800"}, "R"), ("", [], "", "")])
+def test_arguments_of_any_type_are_findings(given: tuple[Any, ...]) -> None:
+    environment = played()
+    assert "fails form" in environment.submit_step(*given)
+    assert environment.get_reward() == 0.0
+
+
+def test_other_rewards_and_rules() -> None:
+    assert played(WRONG, reward=answer_reward).get_reward() == 0.1
+    folio = ("s1", ["h2"], "∃x P(x)", "EXISTENTIAL_INTRODUCTION")
+    assert [played(folio, rules=rules).report.actions[0].signal for rules in ("train", "folio")] == [0.3, 1.0]
+    with pytest.raises(CatalogueError):
+        environment_factory(rules="none such")  # type: ignore[arg-type]
+
+
+def test_steps_before_the_first_problem_are_an_error() -> None:
+    with pytest.raises(ProofR1Error, match=r"call reset\(\) first"):
+        ProofEnvironment().submit_step(*STEP)
+
+
+def written(step: tuple[str, list[str], str, str]) -> str:
+    return json.dumps(dict(zip(("id", "dependencies", "conclusion", "rule"), step, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("text", "signals"),
+    [
+        (f"Now {written(STEP)}, I think.", [1.0]),
+        (f"<think>{written(WRONG)}</think>The set {{a}}: {written(STEP)} and {written(LAST)}", [1.0]),
+        (f"<summary>[{written(WRONG)}, {written(STEP)}, {written(LAST)}]</summary>", [0.1, 1.0, 1.0]),
+        ('{"id": "s1"}', [0.0]),
+        ("no step {", []),
+        ("{" * 10_000, []),
+    ],
+)
+def test_steps_are_read_from_a_text(text: str, signals: list[float]) -> None:
+    environment = played()
+    reply = submit_text(environment, text)
+    assert [step.signal for step in environment.report.actions] == signals
+    assert reply == "\n".join(environment.replies) or reply.startswith("No step was found")
+
+
+# -- credit -----------------------------------------------------------------------------------------------------------
+
+
+def said(role: str, content: str = "") -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+TURN = said("assistant")
+
+
+@pytest.mark.parametrize(
+    ("mask", "messages", "replies", "owners"),
+    [
+        ("110110", [TURN, said("tool", "a"), TURN], ["a"], [0, 0, -1, -1, -1, -1]),
+        ("110111", [TURN, said("tool", "a"), TURN, said("tool", "b")], ["a", "b"], [0, 0, -1, 1, 1, 1]),
+        ("1111100", [TURN, said("tool", "a"), said("tool", "b")], ["a", "b"], [0, 0, 0, 1, 1, -1, -1]),
+        ("1101", [TURN, said("tool", "{'error': '…'}"), TURN, said("tool", "a")], ["a"], [-1, -1, -1, 0]),
+        ("11011", [TURN, said("tool", "a"), TURN], ["a", "too long"], [0, 0, -1, 1, 1]),
+        ("11011", [TURN, said("tool", "a"), TURN, said("tool", "a")], ["a", "a"], [0, 0, -1, 1, 1]),
+        ("1", [TURN, said("tool", "a"), said("tool", "b")], ["a", "b"], [0]),
+        ("11", [TURN], [], [-1, -1]),
+    ],
+)
+def test_the_tokens_of_a_turn_belong_to_its_steps(
+    mask: str, messages: list[dict[str, str]], replies: list[str], owners: list[int]
+) -> None:
+    found = align_turns(list(map(int, mask)), messages, replies)
+    assert list(found.owners) == owners
+    assert found.sizes == tuple([owners.count(step) for step in range(len(replies))])
+
+
+def test_a_reference_proof_is_played_to_its_end(proved: Problem) -> None:
+    environment = ProofEnvironment()
+    environment.reset(problem=to_json(proved))
+    for step in proved.proofs[0]:
+        environment.submit_step(step.id, list(step.dependencies), step.conclusion, step.rule)
+    assert environment.get_reward() == 1.0
+    assert environment.report.rule_verified
+
+
+@pytest.fixture
+def proved() -> Problem:
+    from proof_r1_formal.generate import GeneratorSettings
+    from proof_r1_formal.generate.problems import draw_problem
+
+    return draw_problem(GeneratorSettings(seed=5, difficulty="medium", answers=("False",)), 0).problem
