@@ -16,7 +16,7 @@ from rich.text import Text
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
 from proof_r1_formal.data.layouts import Fields
-from proof_r1_formal.data.problem import Problem, ProblemSet, completed_id, shown_id
+from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected, completed_id, shown_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
@@ -60,6 +60,9 @@ def _rules(name: str) -> str:
 
 ProblemsOption = Annotated[
     Path, typer.Option("-p", "--problems", help="File of problems; - is standard input.", show_default=False)
+]
+ProblemFilesOption = Annotated[
+    list[Path], typer.Option("-p", "--problems", help="File of problems; may be repeated.", show_default=False)
 ]
 CompletionsOption = Annotated[
     Path,
@@ -176,7 +179,41 @@ def read_problem_file(
     return known
 
 
-def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
+def read_problem_files(
+    paths: Sequence[Path], format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
+) -> ProblemSet:
+    """The problems of several files, see :func:`read_problem_file`; a file without a usable one is told and counted.
+
+    It ends with an error if no file has one, or if two files have problems of one id.
+    """
+    if len(paths) == 1:
+        return read_problem_file(paths[0], format_, left_out, notation=notation)
+    found: dict[str, Problem] = {}
+    place: dict[str, Path] = {}
+    rejected: list[Rejected] = []
+    for path in paths:
+        known = read_problems(path, format=format_, notation=notation)
+        for line in known.left_out(path):
+            log(line)
+        if twice := [name for name in known if name in found]:
+            fail(f"{path} has a problem {twice[0]!r}, as {place[twice[0]]} has; rename one of the files")
+        found.update(known)
+        place.update(dict.fromkeys(known, path))
+        rejected += known.rejected
+    if left_out is not None:
+        left_out.problems += len(rejected)
+        left_out.refuse()
+    if not found:
+        fail(f"{shown_paths(paths)} contain no usable problem")
+    return ProblemSet(found, tuple(rejected))
+
+
+def shown_paths(paths: Sequence[Path]) -> str:
+    """The first paths for a message."""
+    return ", ".join(map(str, paths[:3])) + (", …" if len(paths) > 3 else "")
+
+
+def problem_of(path: Path | str, known: ProblemSet, id_: str) -> Problem:
     """The problem of an id that the user gave; ends with an error if the file has none."""
     if id_ not in known:
         fail(f"{path} has no usable problem {id_!r}; its first ids are: {shown_ids(list(known))}")
