@@ -160,39 +160,30 @@ class LeftOut:
 def read_problem_file(
     path: Path, format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
 ) -> ProblemSet:
-    """The problems of a file; prints a message about each unusable or odd one.
-
-    ``left_out`` counts the unusable ones; it is None if one problem alone is wanted.
-    """
-    known = read_problems(path, format=format_, notation=notation)
-    for line in known.left_out(path):
-        log(line)
-    if left_out is not None:
-        left_out.problems += len(known.rejected)
-        left_out.refuse()
-    noted = [problem for problem in known.values() if problem.notes]
-    if noted:
-        have = count_of(len(noted), "problem has", "problems have")
-        log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
-    if not known:
-        fail(f"{path} contains no usable problem")
-    return known
+    """The problems of one file, see :func:`read_problem_files`."""
+    return read_problem_files((path,), format_, left_out, notation=notation)
 
 
 def read_problem_files(
-    paths: Sequence[Path], format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
+    paths: Sequence[Path],
+    format_: Format,
+    left_out: LeftOut | None = None,
+    *,
+    notation: NotationName = "auto",
+    progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
-    """The problems of several files, see :func:`read_problem_file`; a file without a usable one is told and counted.
+    """The problems of files; prints a message about each unusable or odd one.
 
-    It ends with an error if no file has one, or if two files have problems of one id.
+    It ends with an error if no file has a usable problem, or if two files have problems of one id.
+
+    ``left_out`` counts the unusable ones; it is None if one problem alone is wanted. ``progress`` is called with the
+    number of records read in a file, and their total.
     """
-    if len(paths) == 1:
-        return read_problem_file(paths[0], format_, left_out, notation=notation)
     found: dict[str, Problem] = {}
     place: dict[str, Path] = {}
     rejected: list[Rejected] = []
     for path in paths:
-        known = read_problems(path, format=format_, notation=notation)
+        known = read_problems(path, format=format_, notation=notation, progress=progress)
         for line in known.left_out(path):
             log(line)
         if twice := [name for name in known if name in found]:
@@ -203,8 +194,13 @@ def read_problem_files(
     if left_out is not None:
         left_out.problems += len(rejected)
         left_out.refuse()
+    for path in paths:
+        noted = [problem for name, problem in found.items() if problem.notes and place[name] == path]
+        if noted:
+            have = count_of(len(noted), "problem has", "problems have")
+            log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not found:
-        fail(f"{shown_paths(paths)} contain no usable problem")
+        fail(f"{shown_paths(paths)} contain{'s' if len(paths) == 1 else ''} no usable problem")
     return ProblemSet(found, tuple(rejected))
 
 
