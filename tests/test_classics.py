@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, OpenCertificate
-from proof_r1_formal.assistants.certify import is_theorem, judge
 from proof_r1_formal.assistants.engine_certificate import NoCertificate, certify_problem
-from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.kernel.syntax import BOTTOM, Not
+from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.proof.verify import Verifier
+from tests.assistants.test_corrupted_certificates import stated
 
 FOLDER = Path(__file__).resolve().parent / "classics"
 FILES = sorted([*FOLDER.glob("*.p"), *FOLDER.glob("*.in")])
@@ -70,29 +71,26 @@ def test_lean_reads_what_is_written(lean: LeanKernel, run: tuple[dict[str, str],
     assert all("sorryAx" not in each for each in reports)
 
 
-def corrupted(certificate: AnyCertificate) -> list[AnyCertificate]:
-    """The certificate with another goal, without a premise that it uses, or with its models exchanged."""
+def corrupted(certificate: AnyCertificate) -> Iterator[LeanTheorem]:
+    """The proofs of a certificate under another goal, without a premise that they use, or with models exchanged."""
     match certificate:
-        case Certificate(goal=goal, steps=(*before, last)):
-            wrong: list[AnyCertificate] = [
-                replace(certificate, goal=Not(goal), steps=(*before, replace(last, formula=Not(goal)))),
-                replace(certificate, goal=BOTTOM, steps=(*before, replace(last, formula=BOTTOM)), model=None),
-            ]
-            if last.dependencies:
-                shown = {name: formula for name, formula in certificate.premises.items()}
-                first = last.dependencies[0]
-                wrong.append(replace(certificate, premises={**shown, first: Not(shown[first])}))
-            return wrong
+        case Certificate(premises=premises, goal=goal, steps=steps):
+            answer = certificate.answer()
+            known = {name: premises[name] for step in steps for name in step.dependencies if name in premises}
+            for name, formula in {**known, "": goal}.items():
+                old = {**known, "": goal}
+                statement = stated(answer.statement, old, {**old, name: Not(formula)})
+                yield LeanTheorem(statement, answer.proof)
         case OpenCertificate(model_of_negation=one, model_of_goal=other):
-            return [replace(certificate, model_of_negation=other, model_of_goal=one)]
+            yield from replace(certificate, model_of_negation=other, model_of_goal=one).theorems().values()
 
 
 def test_lean_rejects_corrupted_certificates(lean: LeanKernel) -> None:
     known = [certified(problem) for file in FILES for problem in read_problems(file).values()]
     wrong = [each for certificate in known for each in corrupted(certificate)]
-    assert len(wrong) > 2 * len(FILES)
-    judged = judge(wrong, lean)
-    assert [each for each, judgements in zip(wrong, judged, strict=True) if is_theorem(each, judgements)] == []
+    assert len(wrong) > 3 * len(FILES)
+    judged = lean.check(wrong)
+    assert [each.statement for each, judgement in zip(wrong, judged, strict=True) if judgement.accepted] == []
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
