@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "show": ("traces", "Show the verdicts on one problem's completions, with reasons."),
     "evaluate": ("evaluation", "Verify completions, and show metrics and errors."),
     "report": ("page", "Verify completions, and write them as one HTML file."),
-    "certify": ("theorems", "Turn verified answers into theorems that a kernel checks."),
+    "certify": ("theorems", "Turn answers into theorems that a kernel checks."),
     "parse": ("formulas", "Print a formula or English sentences in another notation."),
     "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),

@@ -19,6 +19,7 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_checker, check_schemata
 from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
+from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +59,11 @@ def test_both_lakefiles_build_the_theory() -> None:
     python = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (package["version"], package["license"]) == (__version__, python["license"])
     assert all((FOLDER / file).is_file() for file in package["licenseFiles"])
+    for field in ("description", "license"):
+        assert f"  {field} := {json.dumps(package[field])}\n" in LAKEFILE
+    assert f"  keywords := #{json.dumps(package['keywords'])}\n" in LAKEFILE
+    assert f'  version := v!"{package["version"]}"\n' in LAKEFILE
+    assert (ROOT / "LICENSE").is_file()
 
 
 def test_the_package_depends_on_nothing() -> None:
@@ -95,6 +101,17 @@ def test_every_theorem_of_the_manifest_stands_in_the_theory() -> None:
     proved = re.findall(r"^theorem ([\w.]+)", code(MODULES["ProofR1.Schemata"]), re.MULTILINE)
     assert {entry.lean for entry in read_manifest(manifest_path()).schemata.values()} <= set(proved)
     assert len(proved) == len(set(proved))
+
+
+def test_every_schema_says_its_rule_and_what_it_states() -> None:
+    """For people who read the theory as documentation: doc-gen shows these sentences."""
+    said = dict(re.findall(r"^/-- (.*) -/\ntheorem (\w+)", MODULES["ProofR1.Schemata"].read_text(), re.MULTILINE))
+    said = {name: sentence for sentence, name in said.items()}
+    for rule in COMPLETE.rules:
+        for schema in rule.schemata:
+            *before, last = map(show, schema.premises)
+            given = f"{', '.join(before)} and {last}" if before else last
+            assert said[schema.lean] == f"{rule.name}: from {given}, conclude {show(schema.conclusion)}."
 
 
 def test_the_small_init_is_apart() -> None:

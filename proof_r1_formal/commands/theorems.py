@@ -81,10 +81,11 @@ def certify(
     strict: common.StrictOption = False,
     lean_program: common.LeanOption = None,
 ) -> None:
-    """Turn verified answers, or what follows from problems, into theorems that a kernel checks.
+    """Turn answers into theorems that a kernel checks.
 
-    The kernel is that of a proof assistant. --out keeps the theorems, and --bundle the evidence. Without --completions
-    there is a theorem for each problem that the engine decides: by rules if a proof is found, else by its own evidence.
+    The kernel is that of a proof assistant. The answers are the verified ones of --completions. Without these, each
+    problem that the engine decides becomes a theorem: by rules if a proof is found, else by the engine's own evidence.
+    --out keeps the theorems, and --bundle the evidence.
     """
     package = certificates.package_of(name, require)
     if out is not None:
