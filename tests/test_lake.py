@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -118,6 +119,36 @@ def test_the_small_init_is_apart() -> None:
     (init,) = (FOLDER / "mini").iterdir()
     assert init.read_text(encoding="utf-8").startswith("module\nprelude\n")
     assert all("prelude" not in code(file) for file in FILES)
+
+
+CHECK = ROOT / "theories" / "check"
+
+
+def test_the_check_with_a_full_lean_asks_for_every_schema() -> None:
+    asked = re.findall(r"^#print axioms ProofR1\.(\S+)$", (CHECK / "Axioms.lean").read_text(), re.MULTILINE)
+    schemata = dict.fromkeys(schema.lean for rule in COMPLETE.rules for schema in rule.schemata)
+    assert asked[-len(schemata) :] == list(schemata)
+    assert "ProofR1/Checker/Trace" in lean_module.MODULES
+    assert {"Checker.check_sound", "Checker.trace_sound"} <= set(asked)
+
+
+def test_the_check_with_a_full_lean_expects_what_lean_says(lean: LeanKernel) -> None:
+    said = lean._run([str(CHECK / "Axioms.lean")], lean._theory, 120.0)
+    assert said.stdout.decode() == (CHECK / "expected.txt").read_text(encoding="utf-8")
+
+
+def test_the_check_with_a_full_lean_needs_lake(tmp_path: Path) -> None:
+    script = ["/bin/sh", str(CHECK / "run.sh")]
+    without = subprocess.run(script, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False)
+    assert (without.returncode, "install elan" in without.stderr) == (2, True) or shutil.which("lake")
+    lake = tmp_path / "lake"
+    for said, status in (((CHECK / "expected.txt").read_text(), 0), ("another axiom\n", 1)):
+        (tmp_path / "said").write_text(said, encoding="utf-8")
+        lake.write_text(f'#!/bin/sh\nif [ "$1" = env ]; then cat "{tmp_path}/said"; fi\n', encoding="utf-8")
+        lake.chmod(0o755)
+        environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+        done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.endswith("as expected\n")) == (status, status == 0)
 
 
 # -- with the kernel of the wheel -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +13,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from proof_r1_formal.data import Format, read_problems
+from proof_r1_formal.data import Format
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
 from proof_r1_formal.data.layouts import Fields
-from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected, completed_id, shown_id
+from proof_r1_formal.data.problem import ProblemSet, completed_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
@@ -155,70 +155,6 @@ class LeftOut:
             which = [count_of(self.problems, "problem"), count_of(len(self.lines), "completion")]
             shown = " and ".join([one for one in which if not one.startswith("0 ")])
             fail(f"{shown} cannot be used, and --strict forbids to leave anything out; nothing was written")
-
-
-def read_problem_file(
-    path: Path, format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
-) -> ProblemSet:
-    """The problems of one file, see :func:`read_problem_files`."""
-    return read_problem_files((path,), format_, left_out, notation=notation)
-
-
-def read_problem_files(
-    paths: Sequence[Path],
-    format_: Format,
-    left_out: LeftOut | None = None,
-    *,
-    notation: NotationName = "auto",
-    progress: Callable[[int, int], None] | None = None,
-) -> ProblemSet:
-    """The problems of files; prints a message about each unusable or odd one.
-
-    It ends with an error if no file has a usable problem, or if two files have problems of one id.
-
-    ``left_out`` counts the unusable ones; it is None if one problem alone is wanted. ``progress`` is called with the
-    number of records read in a file, and their total.
-    """
-    found: dict[str, Problem] = {}
-    place: dict[str, Path] = {}
-    rejected: list[Rejected] = []
-    for path in paths:
-        known = read_problems(path, format=format_, notation=notation, progress=progress)
-        for line in known.left_out(path):
-            log(line)
-        if twice := [name for name in known if name in found]:
-            fail(f"{path} has a problem {twice[0]!r}, as {place[twice[0]]} has; rename one of the files")
-        found.update(known)
-        place.update(dict.fromkeys(known, path))
-        rejected += known.rejected
-    if left_out is not None:
-        left_out.problems += len(rejected)
-        left_out.refuse()
-    for path in paths:
-        noted = [problem for name, problem in found.items() if problem.notes and place[name] == path]
-        if noted:
-            have = count_of(len(noted), "problem has", "problems have")
-            log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
-    if not found:
-        fail(f"{shown_paths(paths)} contain{'s' if len(paths) == 1 else ''} no usable problem")
-    return ProblemSet(found, tuple(rejected))
-
-
-def shown_paths(paths: Sequence[Path]) -> str:
-    """The first paths for a message."""
-    return ", ".join(map(str, paths[:3])) + (", …" if len(paths) > 3 else "")
-
-
-def problem_of(path: Path | str, known: ProblemSet, id_: str) -> Problem:
-    """The problem of an id that the user gave; ends with an error if the file has none."""
-    if id_ not in known:
-        fail(f"{path} has no usable problem {id_!r}; its first ids are: {shown_ids(list(known))}")
-    return known[id_]
-
-
-def shown_ids(ids: Sequence[str]) -> str:
-    """The first five ids for a message, and … if there are more."""
-    return ", ".join(map(shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
 
 
 def usable_completions(

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.data import Format
 from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
@@ -60,7 +60,7 @@ def translate(
     common.check_outputs(out, inputs=problems)
     left_out = common.LeftOut(strict)
     with common.progress_bar() as advance:
-        found = common.read_problem_files(
+        found = problem_files.read_problem_files(
             problems, format, left_out, notation=notation, progress=partial(advance, "reading")
         )
     read = list(found.values())

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean_file import PACKAGE
-from proof_r1_formal.commands import benchmark, certificates, common
+from proof_r1_formal.commands import benchmark, certificates, common, problem_files
 from proof_r1_formal.commands.corrections import continue_completions
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
@@ -91,8 +91,8 @@ def prove(
     """
     common.check_outputs(out, json, inputs=(*problems, continue_))
     left_out = common.LeftOut(strict)
-    found = common.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
-    known = found if id is None else {id: common.problem_of(common.shown_paths(problems), found, id)}
+    found = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
+    known = found if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), found, id)}
     # What is corrected binds an option by its id, as in training.
     verifier = Settings(solver=solver, rules=rules, evaluation=continue_ is None).verifier()
     prover = Prover(verifier, stepwise=not short, budget=budget)

@@ -24,7 +24,7 @@ from proof_r1_formal.assistants.theories import (
     manifest_of,
     with_isabelle,
 )
-from proof_r1_formal.commands import certificates, common
+from proof_r1_formal.commands import certificates, common, problem_files
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.generate.synthesize import Prover
@@ -43,6 +43,7 @@ from proof_r1_formal.rules.manifest import (
     manifest_path,
     read_manifest,
 )
+from proof_r1_formal.rules.restating import restating_schemata
 
 
 def certify(
@@ -98,8 +99,8 @@ def certify(
     root = out / "ROOT" if out is not None and isabelle_session else None
     common.check_outputs(bundle, root, inputs=(*problems, completions))
     left_out = common.LeftOut(strict)
-    known = common.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
-    selected = known if id is None else {id: common.problem_of(common.shown_paths(problems), known, id)}
+    known = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
+    selected = known if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), known, id)}
     checked_by = certificates.find_kernel(kernel, lean_program)
     verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
     files = None
@@ -196,8 +197,6 @@ def check_theories(
     """
     checked = catalogue(rules)
     path = checked.manifest or manifest_path()
-    if checked.manifest is not None and kernel != "lean":
-        common.fail("the theorems of your own rules are for Lean alone; leave out --kernel")
     if rewrite:
         common.check_outputs(path, inputs=())
     known = read_manifest(manifest_path())
@@ -229,6 +228,8 @@ def check_theories(
         for name, judgement in about_checker.items():
             table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
         common.OUT.print(table)
+    for warning in restating_schemata(checked):
+        common.log(warning)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
     missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
     if missing and not rewrite:

@@ -55,7 +55,7 @@ EXISTENTIAL_CONJUNCTION_INTRODUCTION:
 QUANTIFIER_NEGATION:
     ∀x A(x) ⊢ ¬¬∀x A(x) | ¬∃x A(x) ⊢ ¬A(a) | ¬∀x A(x) ⊢ ∃x ∃y (¬A(x) ∧ ¬A(y))
 DISJUNCTION_INTRODUCTION:
-    A ∨ B; ¬A ⊢ B ∨ C | A ⊢ A ∧ (B ∨ ¬B) | A ⊢ A ⊕ (¬A ∧ B) | A → B; B → C ⊢ A → C ∨ D | A ⊢ ∃x (A ∨ B(x))
+    A ∨ B; ¬A ⊢ B ∨ C | A ⊢ A ∧ (B ∨ ¬B) | A ⊢ A ⊕ (¬A ∧ B) | A ∧ B ⊢ ¬(¬A ∨ ¬B) ∧ A | A ⊢ ∃x (A ∨ B(x))
 EQUIVALENCE_INTRODUCTION:
     A → B; B → A ⊢ A ↔ B | A; B ⊢ (A → B) ∧ (B → A) | A ↔ B; B ↔ C ⊢ A ↔ C | A; B ⊢ (A ↔ B) ∨ C
 CASE_ANALYSIS:
