@@ -13,8 +13,9 @@ from proof_r1_formal.resources import resource
 
 _START = """# The theory in Lean
 
-This page lists the modules and theorems of `theories/lean`, with what is said of each there. [Theorems](theorems.md) tells how problems become theorems that
-rest on it, and [Trust](trust.md) what each part is trusted for.
+This page lists the modules and theorems of `theories/lean`, with what is said of each there.
+[Theorems](theorems.md) tells how problems become theorems that rest on it, and [Trust](trust.md) what each part is
+trusted for.
 """
 _DECLARATION = re.compile(
     r"^/-- (?P<about>.*?) -/\n(?P<kind>theorem|def|structure|inductive) (?P<name>[\w.]+)", re.DOTALL | re.MULTILINE
