@@ -96,16 +96,16 @@ def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> 
 def schema_theory(schema: Schema, name: str) -> str:
     """The Isabelle theory that proves the schema's statement.
 
-    The proof is the theory's theorem of its name, or of a schema of one's own the one that is found, line by line.
+    The proof is the theory's theorem of its name, or of a user's own schema the one that is found, line by line.
 
     Raises:
         CatalogueError: no proof of it is found.
     """
     premises = schema.premises
     if not in_theory(schema.lean, premises, schema.conclusion):
-        given = {f"d{number}": premise for number, premise in enumerate(premises, 1)}
-        step = CertifiedStep(schema.name, tuple(given), schema.conclusion, theorem(schema).proof)
-        return theory_of({"again": answer(Certificate(given, schema.conclusion, (step,), None))}, name)
+        labelled = {f"d{number}": premise for number, premise in enumerate(premises, 1)}
+        step = CertifiedStep(schema.name, tuple(labelled), schema.conclusion, theorem(schema).proof)
+        return theory_of({"again": answer(Certificate(labelled, schema.conclusion, (step,), None))}, name)
     signature = Signature.infer((*premises, schema.conclusion))
     where = [f'{letter}="{isabelle.predicate_name(letter)}"' for letter in signature.predicates]
     where += [f'{letter}="{isabelle.function_name(letter)}"' for letter in signature.functions]

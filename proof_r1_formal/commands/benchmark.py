@@ -1,7 +1,7 @@
 """A set of problems as a benchmark of ``prove``: what is solved, in what time, and by which evidence.
 
 In: problems with what the search found, and the verifier that has the engine's answers. Out: a row of a table for each.
-Solved means that there is evidence, which the package rechecked. A solver's word without evidence is called so.
+Solved means that there is evidence, which the package rechecked. An answer without evidence is shown as unsupported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files of problems that commands read: one or several, with messages about what cannot be used.
 
-In: paths. Out: the problems of all files by id; what is unusable is told and counted.
+In: paths. Out: the problems of all files by id. A message names what cannot be used, and it is counted.
 """
 
 from __future__ import annotations
