@@ -14,7 +14,14 @@ import typer
 from rich.text import Text
 
 from proof_r1_formal.assistants import isabelle
-from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, Style
+from proof_r1_formal.assistants.certificate import (
+    ANSWER,
+    GOAL_FAILS,
+    NEGATION_FAILS,
+    AnyCertificate,
+    Certificate,
+    Style,
+)
 from proof_r1_formal.assistants.certify import certify_verified, faults_of, is_theorem, judge
 from proof_r1_formal.assistants.engine_certificate import NoCertificate, certify_problem
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
@@ -129,8 +136,12 @@ class Theorems:
             self.without += not theorem and self._kernel is not None
             names = ", ".join(certificate.required)
             notes = [f"{problem.id}: {word}: {names}, {by}", *faults]
-            if isinstance(certificate, Certificate) and certificate.model is None and certificate.label == "answer":
+            if isinstance(certificate, Certificate) and certificate.model is None and certificate.label == ANSWER:
                 notes.append("whether the premises have a model is undecided")
+            if certificate.required == (GOAL_FAILS,):
+                notes.append("whether the negation of the goal follows is undecided")
+            if certificate.required == (NEGATION_FAILS,):
+                notes.append("whether the goal follows is undecided")
             common.write("; ".join(notes))
         self._waiting.clear()
 
