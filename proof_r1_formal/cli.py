@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "show": ("traces", "Show the verdicts on one problem's completions, with reasons."),
     "evaluate": ("evaluation", "Verify completions, and show metrics and errors."),
     "report": ("page", "Verify completions, and write them as one HTML file."),
-    "certify": ("theorems", "Turn verified answers into theorems that a kernel checks."),
+    "certify": ("theorems", "Turn answers into theorems that a kernel checks."),
     "parse": ("formulas", "Print a formula or English sentences in another notation."),
     "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),
@@ -55,6 +55,7 @@ GROUPS: Final = {
 }
 """Heading in the help -> the commands under it."""
 
+_FILES: Final = "files"
 _METAVARS: Final = {"path": "PATH", "int": "N", "int range": "N", "float range": "X", "str": "TEXT", "choice": "NAME"}
 """Type of an option -> what its help calls the value."""
 
@@ -73,12 +74,21 @@ def command(name: str) -> Any:
 
 
 def _prepare(command: Any) -> None:
-    """Name the values of options as manuals do, ``N`` and not ``<int range>``; refuse an option that is repeated."""
+    """Name the values of options as manuals do, ``N`` and not ``<int range>``; refuse an option that is repeated.
+
+    A command that reads problems takes their files by place, too.
+    """
     for inner in getattr(command, "commands", {}).values():
         _prepare(inner)
     parse = command.parse_args
+    option = next((each for each in command.params if each.name == "problems"), None)
+    if option is not None:
+        command.params.insert(0, _files_by_place(several=option.multiple))
 
     def parse_args(ctx: Any, args: list[str]) -> Any:
+        if option is not None:
+            given = command.make_parser(ctx).parse_args(list(args))[0].get(_FILES) or ()
+            args = [*[part for file in given for part in (option.opts[-1], file)], *args]
         _refuse_repeats(command, args)
         return parse(ctx, args)
 
@@ -88,6 +98,18 @@ def _prepare(command: Any) -> None:
             parameter.metavar = _METAVARS[parameter.type.name]
             if choices := getattr(parameter.type, "choices", ()):
                 parameter.help = f"{(parameter.help or '').removesuffix('.')} ({', '.join(choices)})."
+
+
+def _files_by_place(*, several: bool) -> TyperArgument:
+    """The argument of files that stand for the option ``--problems``."""
+    return TyperArgument(
+        param_decls=[_FILES],
+        nargs=-1,
+        required=False,
+        expose_value=False,
+        metavar="[FILE]..." if several else "[FILE]",
+        help=f"{'Files' if several else 'File'} of problems, the same as --problems.",
+    )
 
 
 def _refuse_repeats(command: Any, args: list[str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_checker, check_schemata
 from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
+from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +60,11 @@ def test_both_lakefiles_build_the_theory() -> None:
     python = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (package["version"], package["license"]) == (__version__, python["license"])
     assert all((FOLDER / file).is_file() for file in package["licenseFiles"])
+    for field in ("description", "license"):
+        assert f"  {field} := {json.dumps(package[field])}\n" in LAKEFILE
+    assert f"  keywords := #{json.dumps(package['keywords'])}\n" in LAKEFILE
+    assert f'  version := v!"{package["version"]}"\n' in LAKEFILE
+    assert (ROOT / "LICENSE").is_file()
 
 
 def test_the_package_depends_on_nothing() -> None:
@@ -97,10 +104,51 @@ def test_every_theorem_of_the_manifest_stands_in_the_theory() -> None:
     assert len(proved) == len(set(proved))
 
 
+def test_every_schema_says_its_rule_and_what_it_states() -> None:
+    """For people who read the theory as documentation: doc-gen shows these sentences."""
+    said = dict(re.findall(r"^/-- (.*) -/\ntheorem (\w+)", MODULES["ProofR1.Schemata"].read_text(), re.MULTILINE))
+    said = {name: sentence for sentence, name in said.items()}
+    for rule in COMPLETE.rules:
+        for schema in rule.schemata:
+            *before, last = map(show, schema.premises)
+            given = f"{', '.join(before)} and {last}" if before else last
+            assert said[schema.lean] == f"{rule.name}: from {given}, conclude {show(schema.conclusion)}."
+
+
 def test_the_small_init_is_apart() -> None:
     (init,) = (FOLDER / "mini").iterdir()
     assert init.read_text(encoding="utf-8").startswith("module\nprelude\n")
     assert all("prelude" not in code(file) for file in FILES)
+
+
+CHECK = ROOT / "theories" / "check"
+
+
+def test_the_check_with_a_full_lean_asks_for_every_schema() -> None:
+    asked = re.findall(r"^#print axioms ProofR1\.(\S+)$", (CHECK / "Axioms.lean").read_text(), re.MULTILINE)
+    schemata = dict.fromkeys(schema.lean for rule in COMPLETE.rules for schema in rule.schemata)
+    assert asked[-len(schemata) :] == list(schemata)
+    assert "ProofR1/Checker/Trace" in lean_module.MODULES
+    assert {"Checker.check_sound", "Checker.trace_sound"} <= set(asked)
+
+
+def test_the_check_with_a_full_lean_expects_what_lean_says(lean: LeanKernel) -> None:
+    said = lean._run([str(CHECK / "Axioms.lean")], lean._theory, 120.0)
+    assert said.stdout.decode() == (CHECK / "expected.txt").read_text(encoding="utf-8")
+
+
+def test_the_check_with_a_full_lean_needs_lake(tmp_path: Path) -> None:
+    script = ["/bin/sh", str(CHECK / "run.sh")]
+    without = subprocess.run(script, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False)
+    assert (without.returncode, "install elan" in without.stderr) == (2, True) or shutil.which("lake")
+    lake = tmp_path / "lake"
+    for said, status in (((CHECK / "expected.txt").read_text(), 0), ("another axiom\n", 1)):
+        (tmp_path / "said").write_text(said, encoding="utf-8")
+        lake.write_text(f'#!/bin/sh\nif [ "$1" = env ]; then cat "{tmp_path}/said"; fi\n', encoding="utf-8")
+        lake.chmod(0o755)
+        environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+        done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.endswith("as expected\n")) == (status, status == 0)
 
 
 # -- with the kernel of the wheel -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from proof_r1_formal.assistants.lean_model import shallow_refutation
 from proof_r1_formal.assistants.lean_term import lean_term, own_name
 from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.assistants.small_models import is_evaluable
+from proof_r1_formal.engine.lines import lines_of
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
@@ -26,10 +27,11 @@ from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
 
 ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"
-ANSWER_SOUND = "answer_sound"
+ANSWER_SOUND, CONTRADICTORY = "answer_sound", "contradictory"
 MEANING = {
     ANSWER: "The premises entail the answer.",
     ANSWER_SOUND: "The premises entail the answer, and they have a model.",
+    CONTRADICTORY: "The premises contradict each other.",
     CONSISTENT: "The premises have a model.",
     GOAL_FAILS: "The premises do not entail the goal.",
     NEGATION_FAILS: "The premises do not entail the negation of the goal.",
@@ -42,6 +44,8 @@ a checker that Lean has proved sound."""
 
 MAX_SHALLOW = 300
 """Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""
+MAX_LINES = 1000
+"""Maximum number of lines of the proof of one step of a shallow theorem."""
 MAX_STEPS = 1000
 """Maximum number of steps of a certificate."""
 
@@ -64,22 +68,37 @@ class Certificate:
         premises: all premises of the problem, by id.
         goal: the formula of the selected option.
         steps: in order; the last one concludes the goal.
-        model: of the premises.
+        model: of the premises; None only in a certificate that is not one of a verified answer.
     """
 
     premises: Mapping[str, Formula]
     goal: Formula
     steps: tuple[CertifiedStep, ...]
-    model: Structure
+    model: Structure | None
+
+    @property
+    def label(self) -> str:
+        """The name of the theorem that the steps prove."""
+        return CONTRADICTORY if self.goal is BOTTOM else ANSWER
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the theorems that a kernel has to accept."""
+        return (self.label,)
 
     def theorems(self, style: Style = "shallow") -> dict[str, LeanTheorem]:
         """The theorems by name: the answer, and that the premises are consistent, if the model is small enough.
 
         Where the answer's proof is data for Lean's checker, one theorem states both.
         """
-        if self.reflects(style) and is_evaluable(Signature.infer(self.premises.values()), self.model, self.formulas):
-            return {ANSWER_SOUND: self._reflected(self.model)}
-        return {ANSWER: self.answer(style), **_refutations(self, style)}
+        model = self.model
+        if (
+            model is not None
+            and self.reflects(style)
+            and is_evaluable(Signature.infer(self.premises.values()), model, self.formulas)
+        ):
+            return {ANSWER_SOUND: self._reflected(model)}
+        return {self.label: self.answer(style), **_refutations(self, style)}
 
     @property
     def formulas(self) -> tuple[Formula, ...]:
@@ -88,11 +107,11 @@ class Certificate:
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
         """The formulas that the premises do not entail, each with a countermodel, by the theorem's name."""
-        return {CONSISTENT: (BOTTOM, self.model)}
+        return {} if self.model is None else {CONSISTENT: (BOTTOM, self.model)}
 
     def reflects(self, style: Style) -> bool:
         """Whether the answer's proof is data for Lean's checker: in that style, and if it is long, in any."""
-        return style == "reflect" or len(self.steps) > MAX_SHALLOW
+        return style == "reflect" or len(self.steps) > MAX_SHALLOW or max(map(_lines, self.steps)) > MAX_LINES
 
     def answer(self, style: Style = "shallow") -> LeanTheorem:
         """The theorem that the premises entail the goal.
@@ -118,7 +137,7 @@ class Certificate:
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the shallow answer's text belongs to; None if it belongs to none."""
         theorem = self.answer()
-        line -= theorem.text(ANSWER).count("\n") - theorem.proof.count("\n")
+        line -= theorem.text(self.label).count("\n") - theorem.proof.count("\n")
         line -= sum(text.count("\n") + 1 for text in self._own_theorems())
         for step, text in zip(self.steps, self._lean_steps(self._premises()), strict=True):
             if 0 <= line <= text.count("\n"):
@@ -163,13 +182,19 @@ class Certificate:
 class OpenCertificate:
     """The statement that premises, by id, entail neither a goal nor its negation.
 
-    It has models of the premises in which the goal is false and true.
+    It has models of the premises in which the goal is false and true. In a certificate that is not one of a verified
+    answer, one of them may be missing; then it says nothing about what that would show.
     """
 
     premises: Mapping[str, Formula]
     goal: Formula
-    model_of_negation: Structure
-    model_of_goal: Structure
+    model_of_negation: Structure | None
+    model_of_goal: Structure | None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the theorems that a kernel has to accept."""
+        return tuple(self.refuted())
 
     def theorems(self, style: Style = "shallow") -> dict[str, LeanTheorem]:
         """The theorems by name that neither the goal nor its negation is entailed, if the models are small enough."""
@@ -177,10 +202,19 @@ class OpenCertificate:
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
         """The formulas that the premises do not entail, each with a countermodel, by the theorem's name."""
-        return {GOAL_FAILS: (self.goal, self.model_of_negation), NEGATION_FAILS: (Not(self.goal), self.model_of_goal)}
+        shown = {
+            GOAL_FAILS: (self.goal, self.model_of_negation),
+            NEGATION_FAILS: (Not(self.goal), self.model_of_goal),
+        }
+        return {name: (formula, model) for name, (formula, model) in shown.items() if model is not None}
 
 
 AnyCertificate: TypeAlias = Certificate | OpenCertificate
+
+
+def _lines(step: CertifiedStep) -> int:
+    """The number of lines of the proof of a step, those of its blocks included."""
+    return sum(1 for _ in lines_of(step.proof))
 
 
 def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanTheorem]:

@@ -12,11 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from proof_r1_formal.assistants.certificate import (
-    ANSWER,
     ANSWER_SOUND,
-    GOAL_FAILS,
     MAX_STEPS,
-    NEGATION_FAILS,
     AnyCertificate,
     Certificate,
     CertifiedStep,
@@ -79,25 +76,33 @@ class CheckedCertification:
     @property
     def is_theorem(self) -> bool:
         """Whether the kernel accepts the answer: the entailment, or for Uncertain both non-entailments."""
-        if self.certification.certificate is None:
-            return False
-        is_open = isinstance(self.certification.certificate, OpenCertificate)
-        accepted = {name for name, judgement in self.judgements.items() if judgement.accepted}
-        return {GOAL_FAILS, NEGATION_FAILS} <= accepted if is_open else not accepted.isdisjoint((ANSWER, ANSWER_SOUND))
+        certificate = self.certification.certificate
+        return certificate is not None and is_theorem(certificate, self.judgements)
 
     def faults(self) -> Iterator[str]:
         """One sentence for each theorem that the kernel rejects."""
         certificate = self.certification.certificate
-        for name, judgement in self.judgements.items():
-            if judgement.accepted:
-                continue
-            step, reason = None, judgement.reason
-            if name in (ANSWER, ANSWER_SOUND) and judgement.line is not None and isinstance(certificate, Certificate):
-                if certificate.reflects(self.style):
-                    reason = "Lean's checker does not accept the steps"
-                else:
-                    step = certificate.step_at(judgement.line)
-            yield f"{name}{'' if step is None else f', step {step}'}: {reason}"
+        return iter(()) if certificate is None else faults_of(certificate, self.judgements, self.style)
+
+
+def is_theorem(certificate: AnyCertificate, judgements: Mapping[str, Judgement]) -> bool:
+    """Whether the kernel accepts what the certificate is for, by its judgements on the certificate's theorems."""
+    accepted = {name for name, judgement in judgements.items() if judgement.accepted}
+    return ANSWER_SOUND in accepted or accepted.issuperset(certificate.required)
+
+
+def faults_of(certificate: AnyCertificate, judgements: Mapping[str, Judgement], style: Style) -> Iterator[str]:
+    """One sentence for each theorem of the certificate that the kernel rejects."""
+    for name, judgement in judgements.items():
+        if judgement.accepted:
+            continue
+        step, reason, line = None, judgement.reason, judgement.line
+        if line is not None and isinstance(certificate, Certificate) and name in (certificate.label, ANSWER_SOUND):
+            if certificate.reflects(style):
+                reason = "Lean's checker does not accept the steps"
+            else:
+                step = certificate.step_at(line)
+        yield f"{name}{'' if step is None else f', step {step}'}: {reason}"
 
 
 def certify_many(
@@ -123,15 +128,22 @@ def certify_many(
     source = iter(completions)
     while chunk := list(islice(source, CHUNK)):
         certified = [certify(verifier, problems[c.problem_id], c.completion, sample=c.sample) for c in chunk]
-        match kernel:
-            case LeanKernel():
-                judged = _by_lean(kernel, [c.certificate for c in certified], style)
-            case IsabelleKernel():
-                judged = _by_isabelle(kernel, [c.certificate for c in certified])
-            case None:
-                judged = [{} for _ in certified]
+        judged = judge([c.certificate for c in certified], kernel, style)
         for completion, certification, judgements in zip(chunk, certified, judged, strict=True):
             yield completion, CheckedCertification(certification, judgements, style)
+
+
+def judge(
+    certificates: Sequence[AnyCertificate | None], kernel: LeanKernel | IsabelleKernel | None, style: Style = "shallow"
+) -> list[dict[str, Judgement]]:
+    """The kernel's judgements on the theorems of each certificate, by name; none without a kernel."""
+    match kernel:
+        case LeanKernel():
+            return _by_lean(kernel, certificates, style)
+        case IsabelleKernel():
+            return _by_isabelle(kernel, certificates)
+        case None:
+            return [{} for _ in certificates]
 
 
 def _by_lean(

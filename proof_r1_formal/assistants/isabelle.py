@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -40,28 +40,48 @@ class IsabelleTheorem(NamedTuple):
         return f"theorem {name}:\n{self.statement}{self.proof}"
 
 
-def theory_of(theorems: Mapping[str, IsabelleTheorem], name: str) -> str:
+def theory_of(theorems: Mapping[str, IsabelleTheorem], name: str, *, about: Sequence[str] = ()) -> str:
     """The theory of some theorems; after each, a command that fails if it depends on an oracle or a new axiom.
 
     Args:
         theorems: by name.
+        about: lines that a text before the theorems says.
         name: of the theory, and so of its file, which belongs beside ``Proof_R1.thy``: letters, digits and ``_``.
 
     Raises:
         ValueError: the name is not a theory name.
     """
     parts = [f"{each.text(label)}\n{isabelle.gate(name, label, imports=THEORY)}" for label, each in theorems.items()]
-    return isabelle.theory(name, *parts, imports=THEORY)
+    said = "\n\n  ".join([rf"@{{verbatim \<open>{_plain(line)}\<close>}}" for line in about])
+    text = [f"text \\<open>\n  {said}\n\\<close>\n"] if about else []
+    return isabelle.theory(name, *text, *parts, imports=THEORY)
+
+
+def _plain(line: str) -> str:
+    """A line as plain words in a document: no text of a problem may leave the quotation or be a command of LaTeX."""
+    return "".join([c if " " <= c <= "~" and c not in "\\@`" else f"(U+{ord(c):04X})" for c in line])
 
 
 def write_session(folder: Path, session: str, theories: Mapping[str, str]) -> None:
-    """Write a session that ``isabelle build -D`` can build: theories by name, and those of ``theories/isabelle``."""
-    files = {file.name: file.read_bytes() for file in sorted((resource("theories") / "isabelle").glob("*.thy"))}
+    """Write a session that ``isabelle build -D`` can build: theories by name, and those of ``theories/isabelle``.
+
+    With ``-o document=pdf`` it makes a document, which needs LaTeX.
+    """
+    source = resource("theories") / "isabelle"
+    files = {file.name: file.read_bytes() for file in sorted(source.glob("*.thy"))}
     files |= {f"{name}.thy": text.encode() for name, text in theories.items()}
-    listed = "".join([f"    {name}\n" for name in theories])
-    files["ROOT"] = f"session {session} = HOL +\n  theories\n{listed}".encode()
+    files["document/root.tex"] = (source / "document" / "root.tex").read_bytes()
+    files["ROOT"] = root(session, "Theorems about problems, written by proof-r1.", theories).encode()
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_output(folder / name, content)
+
+
+def root(session: str, description: str, theories: Iterable[str]) -> str:
+    """The file ``ROOT`` of a session in the folder of its theories."""
+    listed = "".join([f"    {name}\n" for name in theories])
+    head = f"session {session} = HOL +\n  description \\<open>{description}\\<close>\n"
+    return f'{head}  theories\n{listed}  document_files\n    "root.tex"\n'
 
 
 class IsabelleKernel:

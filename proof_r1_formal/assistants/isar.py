@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certificate, CertifiedStep
+from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, CertifiedStep
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
 from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.assistants.proof_writer import Known, ProofWriter, own_theorems
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.lemmas import along_equation, formula_of
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
@@ -31,21 +32,29 @@ _Reason: TypeAlias = str | list[str]
 """Why a statement holds: a fact that says it, or the lines of a structured proof."""
 
 
-def isar_theory(certificate: AnyCertificate, name: str) -> str:
+def isar_theory(certificate: AnyCertificate, name: str, *, problem: Problem | None = None) -> str:
     """The theory of a certificate's theorems, see :func:`isar_theorems` and :func:`assistants.isabelle.theory_of`.
+
+    Given the problem, a text before the theorems says what it is about, for Isabelle's document.
 
     Raises:
         ProofError, SignatureError: see :func:`answer`.
         ValueError: the name is not a theory name.
     """
-    return theory_of(isar_theorems(certificate), name)
+    return theory_of(isar_theorems(certificate), name, about=() if problem is None else _about(problem))
+
+
+def _about(problem: Problem) -> list[str]:
+    """The lines of a text about a problem: its question, and the sentences of its premises."""
+    sentences = [f"{premise.id}: {premise.text}" for premise in problem.premises if premise.text]
+    return [f"Problem {problem.id}. {problem.question}".strip(), *sentences]
 
 
 def isar_theorems(certificate: AnyCertificate) -> dict[str, IsabelleTheorem]:
     """The theorems by name, those that Lean gets, as far as the models are small enough."""
     found: dict[str, IsabelleTheorem | None] = {}
     if isinstance(certificate, Certificate):
-        found[ANSWER] = answer(certificate)
+        found[certificate.label] = answer(certificate)
     for name, (conclusion, model) in certificate.refuted().items():
         found[name] = refutation(tuple(certificate.premises.values()), conclusion, model)
     return {name: theorem for name, theorem in found.items() if theorem is not None}

@@ -7,45 +7,89 @@ or a folder that ``lake build`` builds, with the theory, an index and a file for
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from proof_r1_formal.assistants.certificate import (
-    ANSWER,
-    ANSWER_SOUND,
-    MEANING,
-    AnyCertificate,
-    Certificate,
-    Style,
-)
+from proof_r1_formal.assistants.certificate import ANSWER_SOUND, MEANING, AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.lean import HEADER, MODULES, Definition, LeanTheorem
 from proof_r1_formal.assistants.lean_program import theory_folder
 from proof_r1_formal.assistants.reflection import GOAL, premise_name
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render import lean
 from proof_r1_formal.text.show import show
+from proof_r1_formal.version import __version__
 
 PACKAGE = "Certificates"
-"""The library of the certificates in a package, and the folder of their files."""
+"""The library of the certificates in a package, and the folder of their files, unless it has another name."""
 TOO_LARGE = "no theorem, because a model is too large for one"
 
 _OPTIONS = ("set_option autoImplicit false", "set_option linter.unusedVariables false")
 """All symbols of a problem are bound in each theorem, used or not."""
-_LAKEFILE = f"""name = "certificates"
-defaultTargets = ["{PACKAGE}"]
-
-[[lean_lib]]
-name = "{lean.NAMESPACE}"
-
-[[lean_lib]]
-name = "{PACKAGE}"
-"""
+_LIBRARY = re.compile(r"[A-Z][A-Za-z0-9]*")
+_TAKEN = frozenset({lean.NAMESPACE, f"{lean.NAMESPACE}Test", "Init", "Lake", "Lean", "Std", "Main"})
 _PLAIN_ID = re.compile(r"(?!.*/x[0-9a-f]{16}$)[a-z][a-z0-9]*(/[a-z0-9]+)*")
 _MODULE = re.compile(r"^(module|@\[expose\] public section)\n|^public (?=import )", re.MULTILINE)
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _MAX_NAME = 100  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package of certificates.
+
+    Attributes:
+        name: of its library. Packages of different names can live in one project.
+        require: the folder or the git repository of the theory, if the package does not contain it. Two packages that
+            contain it cannot live in one project.
+
+    Raises:
+        ValueError: the name is not one.
+    """
+
+    name: str = PACKAGE
+    require: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _LIBRARY.fullmatch(self.name) or self.name in _TAKEN:
+            taken = ", ".join(sorted(_TAKEN))
+            raise ValueError(f"{self.name!r} is not a name: a capital, then letters and digits; not {taken}")
+
+    @property
+    def session(self) -> str:
+        """The name of the session for Isabelle."""
+        return f"Proof_R1_{self.name}"
+
+    def namespace(self, stem: str) -> str:
+        """The namespace of a certificate; unless the package has the usual name, it begins with the package's."""
+        return stem if self.name == PACKAGE else f"{self.name}.{stem}"
+
+    def lakefile(self, folder: Path) -> str:
+        """The text of ``lakefile.toml`` for the package in a folder.
+
+        Raises:
+            DataError: the folder to require has no lakefile.
+        """
+        library = f'[[lean_lib]]\nname = "{lean.NAMESPACE}"\n'
+        if self.require is not None:
+            library = f'[[require]]\nname = "{lean.NAMESPACE}"\n{_source(self.require, folder)}'
+        name = self.name if self.name != PACKAGE else PACKAGE.lower()
+        head = f'name = "{name}"\nversion = "{__version__}"\ndefaultTargets = ["{self.name}"]\n'
+        return f'{head}\n{library}\n[[lean_lib]]\nname = "{self.name}"\n'
+
+
+def _source(place: str, folder: Path) -> str:
+    """Where Lake finds the theory: a git repository with it, or a folder, relative to the package."""
+    if "://" in place or place.startswith("git@"):
+        return f'git = {json.dumps(place)}\nsubDir = "theories/lean"\n'
+    if not (Path(place) / "lakefile.toml").is_file():
+        raise DataError(place, "this is not the folder of the theory, theories/lean: it has no lakefile.toml")
+    return f"path = {json.dumps(Path(os.path.relpath(place, folder)).as_posix())}\n"
 
 
 def file_stem(problem_id: str, sample: int) -> str:
@@ -71,13 +115,15 @@ def lean_file(
     *,
     style: Style = "shallow",
     standalone: bool = False,
+    package: Package | None = None,
 ) -> str:
     """A Lean file that states and proves a certificate's theorems, in a namespace of their own.
 
     Beside each premise, a comment has its sentence and its formula as the problem has them. The sample is the number of
-    the answer to the problem. A standalone file contains the theory, which others import.
+    the answer to the problem. A standalone file contains the theory, which others import. The package is the one that
+    has the file.
     """
-    name = file_stem(problem.id, sample)
+    name = (package or Package()).namespace(file_stem(problem.id, sample))
     theorems = certificate.theorems(style)
     definitions = dict.fromkeys(each for theorem in theorems.values() for each in theorem.definitions)
     texts = [_definitions(definitions, certificate, problem)] if definitions else []
@@ -98,19 +144,27 @@ def expected(certificate: AnyCertificate, theorems: Collection[str]) -> list[str
     """The names of the theorems that a certificate has unless a model is too large, given those that it has."""
     if ANSWER_SOUND in theorems:
         return [ANSWER_SOUND]
-    return [*([ANSWER] if isinstance(certificate, Certificate) else []), *certificate.refuted()]
+    return list(dict.fromkeys((*certificate.required, *certificate.refuted())))
 
 
-def write_package(folder: Path, certificates: Mapping[str, str]) -> None:
+def write_package(folder: Path, certificates: Mapping[str, str], package: Package | None = None) -> None:
     """Write what Lean's build tool needs beside the files of certificates: the theory, the index, the release of Lean.
 
     Args:
-        folder: of the package; the files are in its folder ``Certificates``.
+        folder: of the package; the files are in its folder with the library's name.
         certificates: the name of each file, without the suffix -> what the index says of it.
+        package: its name, and where the theory is; by default ``Certificates``, with the theory in it.
+
+    Raises:
+        DataError: a file cannot be written, or the folder to require is not the theory.
     """
-    index = [f"import {PACKAGE}.{name} {_comment(about)}" for name, about in certificates.items()]
-    files = {f"{module}.lean": (theory_folder() / f"{module}.lean").read_bytes() for module in MODULES}
-    files |= {"lakefile.toml": _LAKEFILE.encode(), f"{PACKAGE}.lean": "".join([f"{line}\n" for line in index]).encode()}
+    package = package or Package()
+    index = [f"import {package.name}.{name} {_comment(about)}" for name, about in certificates.items()]
+    files: dict[str, bytes] = {}
+    if package.require is None:
+        files = {f"{module}.lean": (theory_folder() / f"{module}.lean").read_bytes() for module in MODULES}
+    files["lakefile.toml"] = package.lakefile(folder).encode()
+    files[f"{package.name}.lean"] = "".join([f"{line}\n" for line in index]).encode()
     files["lean-toolchain"] = (theory_folder() / "lean-toolchain").read_bytes()
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.assistants.isabelle import IsabelleKernel
+from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep
+from proof_r1_formal.assistants.isabelle import IsabelleKernel, theory_of
+from proof_r1_formal.assistants.isar import answer
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
 from proof_r1_formal.assistants.lean_term import lean_term
 from proof_r1_formal.errors import CatalogueError
@@ -80,13 +82,30 @@ def check_checker(kernel: LeanKernel) -> dict[str, Judgement]:
 def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> dict[str, Judgement]:
     """Isabelle's judgement on each schema of the catalogue, by name."""
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
-    judgements = kernel.check({f"Schema{n}": schema_theory(s, f"Schema{n}") for n, s in enumerate(schemata)})
+    theories: dict[str, str] = {}
+    judgements: dict[str, Judgement] = {}
+    for number, schema in enumerate(schemata):
+        try:
+            theories[f"Schema{number}"] = schema_theory(schema, f"Schema{number}")
+        except CatalogueError as error:
+            judgements[f"Schema{number}"] = Judgement(False, str(error))
+    judgements |= kernel.check(theories)
     return {schema.name: judgements[f"Schema{number}"] for number, schema in enumerate(schemata)}
 
 
 def schema_theory(schema: Schema, name: str) -> str:
-    """The Isabelle theory that proves the schema's statement by the theory's theorem of its name."""
+    """The Isabelle theory that proves the schema's statement.
+
+    The proof is the theory's theorem of its name, or of a user's own schema the one that is found, line by line.
+
+    Raises:
+        CatalogueError: no proof of it is found.
+    """
     premises = schema.premises
+    if not in_theory(schema.lean, premises, schema.conclusion):
+        labelled = {f"d{number}": premise for number, premise in enumerate(premises, 1)}
+        step = CertifiedStep(schema.name, tuple(labelled), schema.conclusion, theorem(schema).proof)
+        return theory_of({"again": answer(Certificate(labelled, schema.conclusion, (step,), None))}, name)
     signature = Signature.infer((*premises, schema.conclusion))
     where = [f'{letter}="{isabelle.predicate_name(letter)}"' for letter in signature.predicates]
     where += [f'{letter}="{isabelle.function_name(letter)}"' for letter in signature.functions]

@@ -9,12 +9,13 @@ from rich.text import Text
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_program import HINT
-from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, new_table, write
+from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, log, new_table, write
 from proof_r1_formal.engine import Available, available_solvers, program_version
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.kernel.compiling import is_compiled
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.rules.restating import restating_schemata
 from proof_r1_formal.version import __version__
 
 
@@ -26,6 +27,8 @@ def rules(
     known = catalogue(rules)
     if rule is None:
         OUT.print(display.rules(known))
+        for warning in restating_schemata(known):
+            log(warning)
         return
     found = known.find(rule, aliases=True)
     if found is None:

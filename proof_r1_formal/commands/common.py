@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +13,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from proof_r1_formal.data import Format, read_problems
+from proof_r1_formal.data import Format
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
 from proof_r1_formal.data.layouts import Fields
-from proof_r1_formal.data.problem import Problem, ProblemSet, completed_id, shown_id
+from proof_r1_formal.data.problem import ProblemSet, completed_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
@@ -60,6 +60,9 @@ def _rules(name: str) -> str:
 
 ProblemsOption = Annotated[
     Path, typer.Option("-p", "--problems", help="File of problems; - is standard input.", show_default=False)
+]
+ProblemFilesOption = Annotated[
+    list[Path], typer.Option("-p", "--problems", help="File of problems; may be repeated.", show_default=False)
 ]
 CompletionsOption = Annotated[
     Path,
@@ -152,40 +155,6 @@ class LeftOut:
             which = [count_of(self.problems, "problem"), count_of(len(self.lines), "completion")]
             shown = " and ".join([one for one in which if not one.startswith("0 ")])
             fail(f"{shown} cannot be used, and --strict forbids to leave anything out; nothing was written")
-
-
-def read_problem_file(
-    path: Path, format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
-) -> ProblemSet:
-    """The problems of a file; prints a message about each unusable or odd one.
-
-    ``left_out`` counts the unusable ones; it is None if one problem alone is wanted.
-    """
-    known = read_problems(path, format=format_, notation=notation)
-    for line in known.left_out(path):
-        log(line)
-    if left_out is not None:
-        left_out.problems += len(known.rejected)
-        left_out.refuse()
-    noted = [problem for problem in known.values() if problem.notes]
-    if noted:
-        have = count_of(len(noted), "problem has", "problems have")
-        log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
-    if not known:
-        fail(f"{path} contains no usable problem")
-    return known
-
-
-def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
-    """The problem of an id that the user gave; ends with an error if the file has none."""
-    if id_ not in known:
-        fail(f"{path} has no usable problem {id_!r}; its first ids are: {shown_ids(list(known))}")
-    return known[id_]
-
-
-def shown_ids(ids: Sequence[str]) -> str:
-    """The first five ids for a message, and … if there are more."""
-    return ", ".join(map(shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
 
 
 def usable_completions(

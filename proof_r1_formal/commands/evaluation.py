@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.layouts import Fields
 from proof_r1_formal.data.problem import ProblemSet
@@ -119,7 +119,7 @@ def evaluate(
     )
     match problems, completions, study:
         case Path(), [_, *_], None:
-            known = common.read_problem_file(problems, format, left_out, notation=notation)
+            known = problem_files.read_problem_file(problems, format, left_out, notation=notation)
             key = Key(stem(problems), "", " + ".join(map(stem, completions)))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
@@ -168,7 +168,8 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
             common.fail(f"{file}, a file of the study, does not exist")
     left_out = assessor.left_out
     known = {
-        name: common.read_problem_file(one.problems, one.format, left_out) for name, one in described.datasets.items()
+        name: problem_files.read_problem_file(one.problems, one.format, left_out)
+        for name, one in described.datasets.items()
     }
     if left_out.strict:  # before any work: that on each file would come before the next is read
         for key, files in described.files().items():
@@ -226,7 +227,7 @@ class _Assessor:
         answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:
             have = common.count_of(len(absent), "problem has", "problems have")
-            common.log(f"{shown}: {have} no completion: {common.shown_ids(absent)}")
+            common.log(f"{shown}: {have} no completion: {problem_files.shown_ids(absent)}")
         if incomplete := found.metrics.overall.incomplete:
             have = common.count_of(incomplete, "problem has", "problems have")
             common.log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
@@ -260,7 +261,7 @@ def best(
     """
     common.check_outputs(out, inputs=(problems, completions))
     left_out = common.LeftOut(strict)
-    known = common.read_problem_file(problems, format, left_out, notation=notation)
+    known = problem_files.read_problem_file(problems, format, left_out, notation=notation)
     read: dict[Sample, Completion] = {}
     candidates: dict[str, list[Candidate]] = {}
 

@@ -13,7 +13,7 @@ from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import HEADER
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.kernel.query import Query
@@ -37,7 +37,7 @@ _SUFFIX: Mapping[Target, str] = {
 
 
 def export(
-    problems: common.ProblemsOption,
+    problems: common.ProblemFilesOption,
     to: Annotated[Target, typer.Option("--to", help="Format to write.", show_default=False)],
     completions: Annotated[
         Path | None, typer.Option("-c", "--completions", help="Write these answers, if verified.", show_default=False)
@@ -62,9 +62,9 @@ def export(
     if out is not None:
         check_folder(out)
     left_out = common.LeftOut(strict)
-    known = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
+    known = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
     if id is not None:
-        common.problem_of(problems, known, id)
+        problem_files.problem_of(problem_files.shown_paths(problems), known, id)
     texts: Iterator[tuple[str, str | None]]
     if completions is None:
         texts = _questions([problem for problem in known.values() if id in (None, problem.id)], to)

@@ -9,7 +9,7 @@ import typer
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_program import HINT
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings
@@ -48,7 +48,7 @@ def report(
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         common.fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
     left_out = common.LeftOut(strict)
-    known = common.read_problem_file(problems, format, left_out, notation=notation)
+    known = problem_files.read_problem_file(problems, format, left_out, notation=notation)
     usable = list(common.usable_completions(completions, known, left_out, fields))
     if not usable:
         common.log_skipped(left_out)

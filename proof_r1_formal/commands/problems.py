@@ -15,8 +15,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.commands import common
-from proof_r1_formal.data import Format, read_problems
+from proof_r1_formal.commands import common, problem_files
+from proof_r1_formal.data import Format
 from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
 from proof_r1_formal.data.quality import SPELLINGS, OddityKind, oddities
@@ -39,9 +39,9 @@ _SPELLINGS = "any of these pairs"
 
 
 def translate(
-    file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
+    problems: common.ProblemFilesOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="File of problems to write.", show_default=False)],
-    from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
+    format: Annotated[Format, typer.Option("--format", "--from", help="Format of the problems.")] = "auto",  # noqa: A002
     notation: common.NotationOption = "auto",
     check: Annotated[
         bool,
@@ -57,25 +57,20 @@ def translate(
 
     Problems can be in English or have formulas. The output has one problem per line.
     """
-    common.check_outputs(out, inputs=(file,))
+    common.check_outputs(out, inputs=problems)
+    left_out = common.LeftOut(strict)
     with common.progress_bar() as advance:
-        found = read_problems(file, format=from_, notation=notation, progress=partial(advance, "reading"))
-    if not found:
-        _say_rejected(file, found)
-        common.fail(f"{file} contains no usable problem; nothing was written")
-    if strict and found.rejected:
-        _say_rejected(file, found)
-        common.LeftOut(strict, len(found.rejected)).refuse()
-    problems = list(found.values())
-    write_problems(out, common.with_progress(problems, "writing", len(problems)))
+        found = problem_files.read_problem_files(
+            problems, format, left_out, notation=notation, progress=partial(advance, "reading")
+        )
+    read = list(found.values())
+    write_problems(out, common.with_progress(read, "writing", len(read)))
     common.OUT.print(_summary(found))
     if check:
-        for table in _check(problems, solver):
+        for table in _check(read, solver):
             common.OUT.print(table)
-    _say_rejected(file, found)
-    common.log(f"{common.count_of(len(problems), 'problem')} written to {out}")
-    if found.rejected:
-        raise typer.Exit(1)
+    common.log(f"{common.count_of(len(read), 'problem')} written to {out}")
+    common.finish(left_out)
 
 
 def generate(
@@ -169,11 +164,6 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
         return int(least), int(most or least)
     except ValueError:
         common.fail(f"{option}: expected a number or a range such as 3-5, got {text!r}")
-
-
-def _say_rejected(file: Path, found: ProblemSet) -> None:
-    for line in found.left_out(file):
-        common.log(line)
 
 
 def _summary(found: ProblemSet) -> Table:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.decoding.grammar import STEPS, completion_grammar
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.proof.trajectory import Thinking
@@ -33,8 +33,10 @@ def prompt(
     notation: common.NotationOption = "auto",
 ) -> None:
     """Print the messages that ask a model to solve a problem."""
-    known = common.read_problem_file(problems, format, notation=notation)
-    chat = messages(common.problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking, prompts=prompts)
+    known = problem_files.read_problem_file(problems, format, notation=notation)
+    chat = messages(
+        problem_files.problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking, prompts=prompts
+    )
     if to == "json":
         common.write(json.dumps(chat, ensure_ascii=False))
     else:
@@ -61,7 +63,9 @@ def grammar(
     """
     if thoughts and to != "llguidance":
         common.fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
-    problem = common.problem_of(problems, common.read_problem_file(problems, format, notation=notation), id)
+    problem = problem_files.problem_of(
+        problems, problem_files.read_problem_file(problems, format, notation=notation), id
+    )
     found = completion_grammar(problem, catalogue(rules), steps=steps)
     match to:
         case "llguidance":

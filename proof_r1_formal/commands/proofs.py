@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as json_
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, TypeAlias, assert_never
 
 import msgspec
@@ -15,26 +16,28 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.assistants.lean_file import PACKAGE
+from proof_r1_formal.commands import benchmark, certificates, common, problem_files
 from proof_r1_formal.commands.corrections import continue_completions
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Result, Uncertain
-from proof_r1_formal.outputs import LineFile, output
+from proof_r1_formal.outputs import LineFile, check_folder, output
+from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import ModelReport, model_in_words
 from proof_r1_formal.proof.trajectory import Thinking, completion
-from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.schema import Catalogue
 
-_Results: TypeAlias = Iterator[tuple[Problem, Result]]
+_Results: TypeAlias = Iterator[tuple[Problem, Result, float]]
+"""Problems with what was found, and the seconds that it took."""
 _SHOWN = 20
 
 
 def prove(
-    problems: common.ProblemsOption,
+    problems: common.ProblemFilesOption,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     rules: common.RulesOption = "train",
     out: Annotated[
@@ -65,55 +68,103 @@ def prove(
         Path | None,
         typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
     ] = None,
+    solver: common.SolverOption = "embedded",
+    certify: Annotated[
+        Path | None,
+        typer.Option("--certify", help="Folder for theorems of what follows, or does not.", show_default=False),
+    ] = None,
+    kernel: certificates.KernelOption = "lean",
+    name: certificates.NameOption = PACKAGE,
+    isabelle_session: certificates.IsabelleOption = False,
+    lean_program: common.LeanOption = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print a row for each problem: answer, evidence, seconds.")
+    ] = False,
+    time: Annotated[bool, typer.Option("--time", help="Say how long each problem takes.")] = False,
     strict: common.StrictOption = False,
 ) -> None:
     """Find short proofs of answers, or countermodels if Uncertain.
 
-    With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes. With --json as
-    well, it searches again for the proofs that it has, as the file gets all results. With --continue, --out gets the
-    completions, corrected.
+    With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes. With --json,
+    --table or --certify as well, it searches again for the proofs that it has, as these get all results. With
+    --continue, --out gets the completions, corrected. With --certify each answer becomes a theorem, as by `certify`.
     """
-    common.check_outputs(out, json, inputs=(problems, continue_))
+    common.check_outputs(out, json, inputs=(*problems, continue_))
     left_out = common.LeftOut(strict)
-    found = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
-    known = found if id is None else {id: common.problem_of(problems, found, id)}
+    found = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
+    known = found if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), found, id)}
     # What is corrected binds an option by its id, as in training.
-    prover = Prover(Verifier(rules=catalogue(rules), evaluation=continue_ is None), stepwise=not short, budget=budget)
+    verifier = Settings(solver=solver, rules=rules, evaluation=continue_ is None).verifier()
+    prover = Prover(verifier, stepwise=not short, budget=budget)
     if continue_ is not None:
-        if id is not None or json is not None:
-            common.fail("--continue corrects the completions of a file; leave out --id and --json")
+        if id is not None or json is not None or certify is not None or table:
+            common.fail("--continue corrects the completions of a file; leave out --id, --json, --certify and --table")
         continue_completions(found, continue_, prover, left_out, out=out)
         return
+    theorems = None
+    if certify is not None:
+        check_folder(certify)
+        files = certificates.Files(
+            certify, certificates.package_of(name, None), "shallow", standalone=False, isabelle=isabelle_session
+        )
+        checked_by = certificates.find_kernel(kernel, lean_program)
+        theorems = certificates.Theorems(verifier, checked_by, files, "shallow")
     if out is None:
         results = _results(known, prover, frozenset())
     else:
         settings = f"{rules} {thinking} {short} {budget} {id} {format}"
-        results = _write_proofs(known, prover, out, problems, thinking, settings, again=json is not None)
+        settings += "" if solver == "embedded" else f" {solver}"
+        again = json is not None or theorems is not None or table
+        results = _write_proofs(known, prover, out, problems, thinking, settings, again=again)
     tally = _Tally(known, catalogue(rules))
+    rows: dict[str, benchmark.Row] = {}
     with nullcontext() if json is None else output(json) as lines:
-        for problem, result in results:
+        for problem, result, seconds in results:
             tally.count(problem, result)
+            if table or time:
+                rows[problem.id] = benchmark.row(verifier, problem, result, seconds)
+            if theorems is not None:
+                theorems.add(problem, result)
             if lines is not None:
-                record = {"problem_id": problem.id, **_data(result)}
+                record = {"problem_id": problem.id, **_data(result)} | ({"seconds": round(seconds, 3)} if time else {})
                 lines.write(f"{json_.dumps(record, ensure_ascii=False)}\n".encode())
             if id is not None:
                 common.OUT.print(_shown(problem, result))
-    if id is None:
+    if theorems is not None:
+        theorems.finish()
+        counts = ", ".join([f"{word}: {count}" for word, count in sorted(theorems.counts.items())])
+        common.log(f"{counts}; written to {certify}")
+    if table:
+        common.OUT.print(benchmark.table(rows))
+    elif id is None:
         common.OUT.print(tally.table())
+    if rows:
+        common.log(benchmark.totals(rows))
+    if theorems is not None or table:
+        unsolved = bool(theorems.without) if theorems is not None else not all(each.solved for each in rows.values())
+        common.finish(left_out)
+        if unsolved:
+            raise typer.Exit(1)
+        return
     tally.finish()
     common.finish(left_out)
 
 
 def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:
     todo = [problem for problem in known.values() if problem.id not in done]
-    yield from common.with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
+
+    def timed(problem: Problem) -> tuple[Problem, Result, float]:
+        start = monotonic()
+        return problem, prover.prove(problem), monotonic() - start
+
+    yield from common.with_progress(map(timed, todo), "proving", len(todo))
 
 
 def _write_proofs(
     known: Mapping[str, Problem],
     prover: Prover,
     out: Path,
-    source: Path,
+    sources: Sequence[Path],
     thinking: Thinking,
     settings: str,
     *,
@@ -129,15 +180,15 @@ def _write_proofs(
     def remember(line: bytes) -> None:
         done.add(decoder.decode(line).problem_id)
 
-    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, common.resumable(file):
+    with LineFile.open(out, inputs=tuple(sources), settings=settings, read=remember) as file, common.resumable(file):
         if done:
             rest = "their proofs are searched for again" if again else "the table covers only the other problems"
             common.log(f"resuming after {common.count_of(len(done), 'completion')}; {rest}")
-        for problem, result in _results(known, prover, frozenset() if again else frozenset(done)):
+        for problem, result, seconds in _results(known, prover, frozenset() if again else frozenset(done)):
             if isinstance(result, Proved) and problem.id not in done:
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
-            yield problem, result
+            yield problem, result, seconds
     common.log(f"{common.count_of(file.done, 'completion')} written to {out}")
 
 
@@ -209,11 +260,10 @@ class _Tally:
             common.log(f"no proof of {problem}")
         if len(self._open) > _SHOWN:
             common.log(f"… and {len(self._open) - _SHOWN} more")
-        if self._by_engine and not self._rules.hypotheses:
-            common.log(
-                f"the engine has evidence for {self._by_engine} of these answers"
-                ": --rules complete writes its proofs as steps"
-            )
+        if self._by_engine:
+            steps = "" if self._rules.hypotheses else ", and --rules complete writes its proofs as steps"
+            certify = f"--certify FOLDER makes it a theorem{steps}"
+            common.log(f"the engine has evidence for {self._by_engine} of these answers: {certify}")
         if self._open:
             raise typer.Exit(1)
 

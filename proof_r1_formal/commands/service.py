@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.data.native import to_json
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def serve(
     check_address(host, token)
     records = {}
     if problems is not None:
-        known = common.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
+        known = problem_files.read_problem_file(problems, format, common.LeftOut(strict), notation=notation)
         records = {key: to_json(problem, path=problems) for key, problem in known.items()}
     _check_port(host, port)
     pool = Pool(BACKEND, workers or len(os.sched_getaffinity(0)), Limits(timeout, worker_memory))

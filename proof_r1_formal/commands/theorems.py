@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from proof_r1_formal.assistants import dojo, isabelle
-from proof_r1_formal.assistants.certificate import AnyCertificate, Style
+from proof_r1_formal.assistants import dojo
+from proof_r1_formal.assistants.certificate import Style
 from proof_r1_formal.assistants.certify import certify_many
-from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
-from proof_r1_formal.assistants.isar import isar_theory
+from proof_r1_formal.assistants.isabelle import IsabelleKernel
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
-from proof_r1_formal.assistants.lean_file import PACKAGE, TOO_LARGE, expected, file_stem, lean_file, write_package
-from proof_r1_formal.assistants.lean_program import HINT
+from proof_r1_formal.assistants.lean_file import PACKAGE, TOO_LARGE, expected
 from proof_r1_formal.assistants.theories import (
     check_checker,
     check_schemata,
@@ -25,12 +24,14 @@ from proof_r1_formal.assistants.theories import (
     manifest_of,
     with_isabelle,
 )
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import certificates, common, problem_files
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.manifest import (
@@ -42,18 +43,22 @@ from proof_r1_formal.rules.manifest import (
     manifest_path,
     read_manifest,
 )
+from proof_r1_formal.rules.restating import restating_schemata
 
 
 def certify(
-    problems: common.ProblemsOption,
-    completions: common.CompletionsOption,
+    problems: common.ProblemFilesOption,
+    completions: Annotated[
+        Path | None,
+        typer.Option(
+            "-c", "--completions", help="Certify these answers, one per line; else find proofs.", show_default=False
+        ),
+    ] = None,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Folder for the files of the theorems.", show_default=False)
     ] = None,
-    kernel: Annotated[
-        Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Kernel that checks them.")
-    ] = "lean",
+    kernel: certificates.KernelOption = "lean",
     style: Annotated[
         Style,
         typer.Option(
@@ -66,9 +71,9 @@ def certify(
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Make each file of --out complete, to be pasted into a web editor.")
     ] = False,
-    isabelle_session: Annotated[
-        bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
-    ] = False,
+    name: certificates.NameOption = PACKAGE,
+    require: certificates.RequireOption = None,
+    isabelle_session: certificates.IsabelleOption = False,
     format: common.FormatOption = "auto",  # noqa: A002
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -77,93 +82,97 @@ def certify(
     strict: common.StrictOption = False,
     lean_program: common.LeanOption = None,
 ) -> None:
-    """Turn verified answers into theorems that a kernel checks.
+    """Turn answers into theorems that a kernel checks.
 
-    The kernel is that of a proof assistant. --out keeps the theorems, and --bundle the evidence.
+    The kernel is that of a proof assistant. The answers are the verified ones of --completions. Without these, each
+    problem that the engine decides becomes a theorem: by rules if a proof is found, else by the engine's own evidence.
+    --out keeps the theorems, and --bundle the evidence.
     """
+    package = certificates.package_of(name, require)
     if out is not None:
         check_folder(out)
-    elif isabelle_session or standalone:
-        common.fail(
-            f"{'--isabelle' if isabelle_session else '--standalone'} writes files; name their folder with --out"
-        )
+    elif isabelle_session or standalone or require is not None:
+        option = "--isabelle" if isabelle_session else "--standalone" if standalone else "--require"
+        common.fail(f"{option} writes files; name their folder with --out")
+    if completions is None and bundle is not None:
+        common.fail("--bundle has verdicts on completions; name them with --completions")
     root = out / "ROOT" if out is not None and isabelle_session else None
-    common.check_outputs(bundle, root, inputs=(problems, completions))
+    common.check_outputs(bundle, root, inputs=(*problems, completions))
     left_out = common.LeftOut(strict)
-    known = common.read_problem_file(problems, format, left_out if id is None else None, notation=notation)
-    if id is not None:
-        common.problem_of(problems, known, id)
-    checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
-    chosen = (c for c in common.usable_completions(completions, known, left_out) if id in (None, c.problem_id))
+    known = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
+    selected = known if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), known, id)}
+    checked_by = certificates.find_kernel(kernel, lean_program)
     verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
+    files = None
+    if out is not None:
+        files = certificates.Files(out, package, style, standalone=standalone, isabelle=isabelle_session)
+    if completions is None:
+        theorems = certificates.Theorems(verifier, checked_by, files, style)
+        prover = Prover(verifier)
+        for problem in common.with_progress(selected.values(), "certifying", len(selected)):
+            theorems.add(problem, prover.prove(problem))
+        theorems.finish()
+        counts, failed = theorems.counts, bool(theorems.without)
+    else:
+        counts, failed = _certify_answers(
+            verifier, known, selected, completions, checked_by, files, left_out, style=style, bundle=bundle
+        )
+    by = [] if checked_by is None else [checked_by.version]
+    by.append(f"schemata of {verifier.rules.name} accepted: {accepted_schemata(verifier.rules)}")
+    common.log(f"{', '.join(f'{word}: {count}' for word, count in sorted(counts.items()))} ({'; '.join(by)})")
+    common.finish(left_out)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _certify_answers(
+    verifier: Verifier,
+    known: ProblemSet,
+    selected: Mapping[str, Problem],
+    completions: Path,
+    kernel: LeanKernel | IsabelleKernel | None,
+    files: certificates.Files | None,
+    left_out: common.LeftOut,
+    *,
+    style: Style,
+    bundle: Path | None,
+) -> tuple[Counter[str], bool]:
+    """Certify the verified answers of a file of completions: how many have what, and whether a theorem was rejected."""
+    chosen = (c for c in common.usable_completions(completions, known, left_out) if c.problem_id in selected)
     answers: Counter[str] = Counter()
-    rejected = 0
+    rejected = False
     traces: list[tuple[Completion, TraceReport]] = []
     accepted: dict[tuple[str, int], list[str]] = {}
-    files = None if out is None else _Files(out, style, standalone=standalone, isabelle=isabelle_session)
-    judged = certify_many(verifier, known, chosen, checked_by, style=style)
+    judged = certify_many(verifier, known, chosen, kernel, style=style)
     for completion, found in common.with_progress(judged, "certifying", common.count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
         if bundle is not None:
             traces.append((completion, found.certification.report))
-        if found.is_theorem and checked_by is not None:
-            accepted[completion.problem_id, completion.sample] = [checked_by.version]
+        if found.is_theorem and kernel is not None:
+            accepted[completion.problem_id, completion.sample] = [kernel.version]
         certificate = found.certification.certificate
         if certificate is None:
             answers["no certificate"] += 1
             common.OUT.print(Text(f"{name}: no certificate: {found.certification.reason}"), soft_wrap=True)
             continue
         if files is not None:
-            files.add(completion, certificate, known[completion.problem_id])
+            files.add(certificate, known[completion.problem_id], completion.sample)
         faults = list(found.faults())
-        rejected += bool(faults)
-        unchecked = "certificate, not checked" if checked_by is None else TOO_LARGE
-        word = "theorem" if found.is_theorem else "not accepted" if faults else unchecked
+        rejected = rejected or bool(faults)
+        word = certificates.verdict_word(kernel, theorem=found.is_theorem, faults=faults)
         answers[word] += 1
         named = expected(certificate, found.judgements)
         without = [f"{each}: {TOO_LARGE}" for each in named if each not in found.judgements]
         common.write("; ".join([f"{name}: {word}", *faults, *(without if found.is_theorem else ())]))
     if not answers:
         common.log_skipped(left_out)
-        common.fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
+        of = "" if len(selected) == len(known) else f" of problem {next(iter(selected))!r}"
+        common.fail(f"{completions} has no usable completion{of}")
     if files is not None:
         files.finish()
     if bundle is not None:
-        selected = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
-    by = [] if checked_by is None else [checked_by.version]
-    by.append(f"schemata of {verifier.rules.name} accepted: {accepted_schemata(verifier.rules)}")
-    common.log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
-    common.finish(left_out)
-    if rejected:
-        raise typer.Exit(1)
-
-
-class _Files:
-    """The files of certificates: for Lean, each complete or all in a package; if wanted, a session of Isabelle."""
-
-    def __init__(self, folder: Path, style: Style, *, standalone: bool, isabelle: bool) -> None:
-        self._folder, self._style, self._standalone = folder, style, standalone
-        self._index: dict[str, str] = {}
-        self._theories: dict[str, str] | None = {} if isabelle else None
-        if not standalone:
-            check_folder(folder / PACKAGE)
-
-    def add(self, completion: Completion, certificate: AnyCertificate, problem: Problem) -> None:
-        """Write a certificate for Lean, and keep its theory until the session is written."""
-        stem = file_stem(problem.id, completion.sample)
-        text = lean_file(certificate, problem, completion.sample, style=self._style, standalone=self._standalone)
-        write_output(self._folder / ("" if self._standalone else PACKAGE) / f"{stem}.lean", text.encode())
-        self._index[stem] = f"{problem.id}, sample {completion.sample}. {problem.question}"
-        if self._theories is not None:
-            self._theories[stem] = isar_theory(certificate, stem)
-
-    def finish(self) -> None:
-        """Write the package and the session, if there is something in them."""
-        if self._index and not self._standalone:
-            write_package(self._folder, self._index)
-        if self._theories:
-            write_session(self._folder, "Proof_R1_Certificates", self._theories)
+    return answers, rejected
 
 
 theories = typer.Typer(
@@ -189,8 +198,6 @@ def check_theories(
     """
     checked = catalogue(rules)
     path = checked.manifest or manifest_path()
-    if checked.manifest is not None and kernel != "lean":
-        common.fail("the theorems of your own rules are for Lean alone; leave out --kernel")
     if rewrite:
         common.check_outputs(path, inputs=())
     known = read_manifest(manifest_path())
@@ -199,12 +206,12 @@ def check_theories(
     by_lean: dict[str, Judgement] = {}
     about_checker: dict[str, Judgement] = {}
     if kernel != "isabelle":
-        checked_by = _lean(lean_program)
+        checked_by = certificates.find_lean(lean_program)
         judged[checked_by.version] = by_lean = check_schemata(checked_by, checked)
         manifest = manifest_of(checked, checked_by.version, by_lean, known=old)
         about_checker = check_checker(checked_by)
     if kernel != "lean":
-        other = _isabelle()
+        other = certificates.find_isabelle()
         judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, checked)
         manifest = with_isabelle(manifest, checked, by_isabelle)
     if rewrite:
@@ -222,6 +229,8 @@ def check_theories(
         for name, judgement in about_checker.items():
             table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
         common.OUT.print(table)
+    for warning in restating_schemata(checked):
+        common.log(warning)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
     missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
     if missing and not rewrite:
@@ -254,19 +263,3 @@ def trace_theories() -> None:
     common.log(f"{found} traced; {wrong} from the manifest")
     if flaws:
         raise typer.Exit(1)
-
-
-def _lean(program: str | None) -> LeanKernel:
-    kernel = LeanKernel.find(program)
-    if kernel is None:
-        common.fail(f"Lean was not found, so no theorem can be checked; {HINT}")
-    for fault in kernel.passed_over:
-        common.log(f"not used: {fault}")
-    return kernel
-
-
-def _isabelle() -> IsabelleKernel:
-    kernel = IsabelleKernel.find()
-    if kernel is None:
-        common.fail(f"isabelle was not found on PATH, so no theorem can be checked; {isabelle.HINT}")
-    return kernel

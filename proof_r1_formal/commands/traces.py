@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.evaluation.summary import Doubts, Summary
 from proof_r1_formal.outputs import LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
@@ -44,7 +44,7 @@ def verify(
     fields = common.fields_of(field)
     common.check_outputs(out, inputs=(problems, completions))
     left_out = common.LeftOut(strict)
-    known = common.read_problem_file(problems, format, left_out, notation=notation)
+    known = problem_files.read_problem_file(problems, format, left_out, notation=notation)
     summary = Summary(known)
 
     with (
@@ -106,8 +106,8 @@ def show(
     from proof_r1_formal.proof.display import trace
 
     fields = common.fields_of(field)
-    known = common.read_problem_file(problems, format, notation=notation)
-    problem = common.problem_of(problems, known, id)
+    known = problem_files.read_problem_file(problems, format, notation=notation)
+    problem = problem_files.problem_of(problems, known, id)
     left_out = common.LeftOut(False)
     chosen = (
         c

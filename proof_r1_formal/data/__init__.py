@@ -12,6 +12,7 @@ from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.records import Broken, JsonObject, Record, read_bytes, read_records, records_of
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.outputs import STANDARD_STREAM
 from proof_r1_formal.text.conventions import NotationName
 
 Format: TypeAlias = Literal[
@@ -46,7 +47,7 @@ _RECORDS: Mapping[str, _Records] = {
     "prontoqa": _Records(prontoqa.recognises, prontoqa.read_record, prontoqa.KEYS, parts=prontoqa.parts),
 }
 _TEXTS: Mapping[str, _Text] = {
-    "tptp": _Text(tptp.recognises, tptp.read_text, "fof(…) or cnf(…)"),
+    "tptp": _Text(tptp.recognises, tptp.read_text, "fof(…), cnf(…) or tff(…)"),
     "prover9": _Text(prover9.recognises, prover9.read_text, "formulas(…). … end_of_list."),
 }
 
@@ -92,7 +93,8 @@ def read_problems(
         own, content = text
         if repair or notation not in ("auto", own):
             raise DataError(name, f"{own} has a grammar of its own: its formulas are read without repair or notation")
-        found = [(1, _TEXTS[own].read_text(content, Origin(group, 1, repair=False)))]
+        file = None if path == STANDARD_STREAM else path
+        found = [(1, _TEXTS[own].read_text(content, Origin(group, 1, repair=False, path=file)))]
     else:
         records = records_of(source, name) if data is None else read_records(data, name)
         reader = _recognise(name, records) if format == "auto" else _RECORDS[format]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import msgspec
 
@@ -53,12 +54,14 @@ class Origin:
         line: 1-based line (JSON Lines) or position in the array (JSON).
         repair: whether formulas are repaired.
         notation: the notation of formulas, which settles what notations read differently.
+        path: of the file, beside which are those that it includes; None for records and standard input.
     """
 
     stem: str
     line: int
     repair: bool
     notation: NotationName = "auto"
+    path: Path | None = None
 
     @property
     def fallback_id(self) -> str:

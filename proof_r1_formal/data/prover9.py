@@ -2,7 +2,8 @@
 
 In: the text of a file with ``formulas(assumptions).`` (or ``sos``, ``usable``, ``demodulators``) and
 ``formulas(goals).``, each up to ``end_of_list.`` Premises become h1, h2, …; the ids of the problems are ``<stem>/1``,
-…: Prover9 stops at the first goal that it proves, and here each is a question of its own.
+…: Prover9 stops at the first goal that it proves, and here each is a question of its own. A file without goals asks
+whether its assumptions contradict each other, as it asks Prover9.
 
 Free names that begin with u to z are variables, bound by ∀ around the whole formula; with
 ``set(prolog_style_variables)`` those that begin with a capital. The operators are those of the manual's table
@@ -92,7 +93,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
         theory.notes.append(
             f"commands that guide the search are left out ({len(left_out)}): {', '.join(left_out)[:200]}"
         )
-    return theory.problems(None, "the file has no formulas(goals): it has no question")
+    return theory.problems(None, "the file has no formula: it has no question")
 
 
 class _Reader(FormulaReader):

@@ -66,6 +66,14 @@ def statement(line: t.Line, says: Callable[[int], Signed]) -> Signed:
     assert_never(line)
 
 
+def lines_of(block: t.Block) -> Iterator[t.Line]:
+    """The lines of a block, those of the blocks in it included; not those of theorems that it applies."""
+    for line in block:
+        yield line
+        if isinstance(line, t.Arbitrary | t.Suppose | t.Absurd):
+            yield from lines_of(line.block)
+
+
 def theorems_of(block: t.Block, wanted: Callable[[t.Theorem], bool]) -> Iterator[t.Theorem]:
     """The wanted theorems that a proof applies, each after the wanted ones that its own proof applies.
 

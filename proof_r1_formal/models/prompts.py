@@ -78,7 +78,7 @@ problem. Every step must follow from its dependencies by its one rule and say so
 said before. Do not restate a premise, prove what holds anyway, or take a step that the answer does not need.
 
 Rules:
-{names}
+{names}{_HYPOTHESES if rules.hypotheses else ""}
 
 For example, for
 
@@ -89,6 +89,10 @@ the summary could be
 {summary(example.proofs[0])}"""
 
 
+_HYPOTHESES = """
+
+A step by any of these rules may stand under hypotheses: it concludes ∀x (H → C) where the rule concludes C from the \
+dependencies and H. A dependency ∀x (H → P) then counts as P. Hypotheses are not listed as dependencies."""
 _FORM: dict[Thinking, str] = {
     "explicit": "Write your thoughts first, between <think> and </think>. Then write <summary>, one JSON array and "
     "</summary>. Write nothing after </summary>.",

@@ -14,9 +14,11 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.kernel.signed import signed
-from proof_r1_formal.kernel.syntax import Formula, Var
-from proof_r1_formal.kernel.term import Apply, Line, Proof, Repeat, Theorem, renumber
+from proof_r1_formal.kernel.syntax import App, ForAll, Formula, Implies, Var
+from proof_r1_formal.kernel.term import Apply, Arbitrary, Line, Proof, Repeat, Suppose, Theorem, renumber
+from proof_r1_formal.kernel.transform import instantiate
 from proof_r1_formal.rules.check import Match
+from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.schema import Schema
 
 
@@ -37,15 +39,33 @@ def theorem(schema: Schema) -> Theorem:
 def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Formula) -> Proof | None:
     """The proof term of a step that is an instance of a schema.
 
-    None if the search for a part of it ends, or shows the part only by a contradiction between the dependencies; and of
-    a step under hypotheses.
+    Of a step under hypotheses, it supposes them of arbitrary elements, and applies the theorem there. None if the
+    search for a part of it ends, or shows the part only by a contradiction between the dependencies.
 
     Args:
         match: the instance.
         dependencies, conclusion: of the step.
     """
-    if match.constants or match.hypotheses:  # the theorem is about what the dependencies say under hypotheses
-        return None
+    return _under(match, dependencies, conclusion, match.constants, len(match.hypotheses))
+
+
+def _under(
+    match: Match, known: Sequence[Formula], goal: Formula, constants: Sequence[App], hypotheses: int
+) -> Proof | None:
+    """The proof of a goal with that many parts of hypotheses, and with those elements that are not yet introduced."""
+    block: Proof | None
+    if constants and isinstance(goal, ForAll):
+        block = _under(match, known, instantiate(goal, constants[0]), constants[1:], hypotheses)
+        return None if block is None else (Arbitrary(goal, constants[0], block),)
+    if hypotheses and isinstance(goal, Implies):
+        left = hypotheses - len(conjunctive_parts(goal.left))
+        block = _under(match, (*known, goal.left), goal.right, constants, left)
+        return None if block is None else (Suppose(goal, block),)
+    return _applied(match, known, goal)
+
+
+def _applied(match: Match, dependencies: Sequence[Formula], conclusion: Formula) -> Proof | None:
+    """The proof that applies the theorem to what is known."""
     applied = theorem(match.schema)
     substitution = {  # a theorem's variables keep their names
         name: Var(name, value.sort) if isinstance(value, Var) else value for name, value in match.substitution.items()

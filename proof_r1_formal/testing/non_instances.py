@@ -54,10 +54,42 @@ EXISTENTIAL_CONJUNCTION_INTRODUCTION:
     A(a); B ⊢ ∃x (A(x) ∧ B) | ∃x A(x); B ⊢ ∃x (A(x) ∨ B) | ∃x A(x); ∀x B(x) ⊢ ∃x (A(x) ∧ B(x))
 QUANTIFIER_NEGATION:
     ∀x A(x) ⊢ ¬¬∀x A(x) | ¬∃x A(x) ⊢ ¬A(a) | ¬∀x A(x) ⊢ ∃x ∃y (¬A(x) ∧ ¬A(y))
+DISJUNCTION_INTRODUCTION:
+    A ∨ B; ¬A ⊢ B ∨ C | A ⊢ A ∧ (B ∨ ¬B) | A ⊢ A ⊕ (¬A ∧ B) | A ∧ B ⊢ ¬(¬A ∨ ¬B) ∧ A | A ⊢ ∃x (A ∨ B(x))
+EQUIVALENCE_INTRODUCTION:
+    A → B; B → A ⊢ A ↔ B | A; B ⊢ (A → B) ∧ (B → A) | A ↔ B; B ↔ C ⊢ A ↔ C | A; B ⊢ (A ↔ B) ∨ C
+CASE_ANALYSIS:
+    A ∨ B; A → C; C → D; B → D ⊢ D | A ∨ B; A → C; B → C ⊢ C ∨ D | A ∨ B; ¬A ⊢ B | A ∨ B; A → C; C → B ⊢ B
+REDUCTIO_AD_ABSURDUM:
+    A → B; ¬B ⊢ ¬A | A → B; A → C; C → ¬B ⊢ ¬A | A → B; A → ¬B ⊢ ¬A ∨ C | A → B; A → ¬B; C ⊢ ¬A ∧ C
+EXISTENTIAL_ELIMINATION:
+    ∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x B(x) | A(a); ∀x (A(x) → B) ⊢ B | ∃x A(x); ∀x (A(x) → B); B → C ⊢ C |
+    ∃x A(x); ∀x (A(x) → B) ⊢ B ∨ C
+EQUALITY_SUBSTITUTION:
+    a = b; A(a) → B; A(b) ⊢ B | a = b; b = c; A(a) ⊢ A(c) | A(a); ¬A(b) ⊢ ¬(a = b) ∨ B | a = b; A(a) ⊢ A(b) ∨ B
+REITERATION:
+    A; B ⊢ A ∧ B | A ∧ (B ∨ C) ⊢ (A ∧ B) ∨ (A ∧ C) | A ∨ B; ¬A ⊢ B | A ⊕ B; A ⊢ ¬B
 """
 """Rules, and under each steps of two rules at once, weakened ones, ones that are spelt otherwise."""
 
 _RESTATED = ("A ⊢ A", "A; B ⊢ A", "A ∧ B ⊢ B ∧ A ∨ C")
+_REPEATS: Mapping[str, tuple[str, ...]] = {
+    GOAL_BINDING: _RESTATED,
+    "REITERATION": _RESTATED,
+    "DISJUNCTION_INTRODUCTION": ("A ∧ B ⊢ B ∧ A ∨ C",),
+}
+"""The restated premises that are instances of a rule."""
+_SHARED: Mapping[str, frozenset[str]] = {
+    "EXISTENTIAL_IMPLICATION_ELIMINATION": frozenset({"EXISTENTIAL_ELIMINATION"}),
+    "CASE_ANALYSIS": frozenset({"UNIVERSAL_PROPOSITIONAL_INFERENCE"}),
+    "REITERATION": frozenset(
+        {
+            *("IMPLICATION_ELIMINATION", "CONJUNCTION_ELIMINATION", "UNIVERSAL_ELIMINATION", "DISJUNCTIVE_SYLLOGISM"),
+            *("UNIVERSAL_IMPLICATION_CHAINING", "QUANTIFIER_NEGATION", "DISJUNCTION_INTRODUCTION"),
+        }
+    ),
+}
+"""Rule -> other rules, some of whose instances are its instances, too, if steps stand under hypotheses."""
 
 
 def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
@@ -72,7 +104,7 @@ def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...]
     others = [
         (schema.premises, schema.conclusion)
         for other in catalogue.rules
-        if other.name != rule.name and other.name in listed
+        if other.name != rule.name and other.name in listed and other.name not in _SHARED.get(rule.name, ())
         for schema in other.schemata
         if Condition.TERMINAL not in schema.conditions
     ]
@@ -84,7 +116,7 @@ def _listed() -> Mapping[str, tuple[Pattern, ...]]:
     found = {}
     for entry in _LISTED.strip().replace("\n    ", " ").splitlines():
         rule, _, steps = entry.partition(": ")
-        more = () if rule == GOAL_BINDING else _RESTATED
+        more = [step for step in _RESTATED if step not in _REPEATS.get(rule, ())]
         found[rule] = tuple(map(_pattern, (*steps.split("|"), *more)))
     return found
 

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from random import Random
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -113,6 +114,9 @@ class _Chunk:
         # Another solver gives no proofs, so its answers are tested as they are.
         evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
+        self._check = harness.check
+        if harness.check is check_rule and harness.rules.hypotheses:
+            self._check = partial(check_rule, hypotheses=True)
         self._kernel = self._sampled_kernel()
         self._sample: list[tuple[Trial, Answer]] = []
         self._findings = StepFindings()
@@ -160,7 +164,7 @@ class _Chunk:
         findings.outcomes[type(confirmation.answer).__name__.lower()] += 1
         if confirmation.checked:
             findings.outcomes["with checked evidence"] += 1
-        accepted = isinstance(self._harness.check(rule, query.dependencies, query.conclusion, self._oracle), Match)
+        accepted = isinstance(self._check(rule, query.dependencies, query.conclusion, self._oracle), Match)
         if accepted:
             findings.accepted[kind] += 1
         if accepted and isinstance(confirmation.answer, Refuted):

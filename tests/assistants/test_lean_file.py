@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import MODULES, LeanKernel
-from proof_r1_formal.assistants.lean_file import PACKAGE, file_stem, lean_file, write_package
+from proof_r1_formal.assistants.lean_file import PACKAGE, Package, file_stem, lean_file, write_package
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
 from tests.builders import example_answers
@@ -62,7 +63,45 @@ def test_a_package_of_certificates_builds(lean: LeanKernel, tmp_path: Path) -> N
     assert (package / "lean-toolchain").read_text() == "leanprover/lean4:v4.35.0\n"
 
 
-@pytest.mark.parametrize(("style", "lines"), [("shallow", 420), ("reflect", 2100)])
+def test_packages_with_names_of_their_own_build_in_one_project(lean: LeanKernel, tmp_path: Path) -> None:
+    """Both answer the same problem and require the same theory, as in a Lake project that requires both."""
+    certificate, problem, sample = certificates()[0]
+    stem, built = file_stem(problem.id, sample), tmp_path / "built"
+    shutil.copytree(lean._theory, built)
+    theory = tmp_path / "theory"
+    theory.mkdir()
+    (theory / "lakefile.toml").write_text('name = "ProofR1"\n', encoding="utf-8")
+    for name in ("Mine", "Yours"):
+        package = Package(name, require=str(theory))
+        folder = tmp_path / name
+        (folder / name).mkdir(parents=True)
+        text = lean_file(certificate, problem, sample, package=package)
+        (folder / name / f"{stem}.lean").write_text(text, encoding="utf-8")
+        write_package(folder, {stem: problem.question}, package)
+        assert not (folder / "ProofR1.lean").exists()
+        lake = tomllib.loads((folder / "lakefile.toml").read_text(encoding="utf-8"))
+        assert (lake["name"], lake["defaultTargets"], lake["lean_lib"]) == (name, [name], [{"name": name}])
+        assert lake["require"] == [{"name": "ProofR1", "path": "../theory"}]
+        read(lean, folder, f"{name}/{stem}", built)
+        read(lean, folder, name, built)
+    both = f"import Mine\nimport Yours\n#print axioms Mine.{stem}.answer\n#print axioms Yours.{stem}.answer\n"
+    (tmp_path / "Both.lean").write_text(both, encoding="utf-8")
+    assert len(read(lean, tmp_path, "Both", built)) == 2
+
+
+def test_names_of_packages_and_places_of_the_theory() -> None:
+    for wrong in ("", "mine", "ProofR1", "Lean", "My_Proofs", "A b", "Ä", "A\n"):
+        with pytest.raises(ValueError, match="is not a name: a capital"):
+            Package(wrong)
+    url = 'https://example.org/a"b.git'
+    lake = tomllib.loads(Package("Mine", require=url).lakefile(Path()))
+    assert lake["require"] == [{"name": "ProofR1", "git": url, "subDir": "theories/lean"}]
+    with pytest.raises(DataError, match="it has no lakefile"):
+        Package("Mine", require="no/such/folder").lakefile(Path())
+    assert [Package().session, Package("Mine").session] == ["Proof_R1_Certificates", "Proof_R1_Mine"]
+
+
+@pytest.mark.parametrize(("style", "lines"), [("shallow", 520), ("reflect", 2200)])
 def test_a_standalone_file_needs_no_theory(lean: LeanKernel, tmp_path: Path, style: Style, lines: int) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()

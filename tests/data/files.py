@@ -38,6 +38,7 @@ def line(record: object, **change: object) -> str:
 def write(folder: Path, content: object, name: str = "set.jsonl") -> Path:
     """A file of bytes or of a text, or else of a value as JSON."""
     path = folder / name
+    folder.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, str | bytes) else json.dumps(content)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path

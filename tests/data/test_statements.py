@@ -273,10 +273,14 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("% c.\n\ninclude('Axioms/SET001-0.ax').\nfof(g, conjecture, p).", "line 3: include is not followed"),
-        ("tff(g, conjecture, p).", "line 1: this is 'tff'; supported are fof and cnf"),
+        (
+            "% c.\n\ninclude('Axioms/none.ax').\nfof(g, conjecture, p).",
+            "line 3: include: there is no file 'Axioms",
+        ),
+        ("include('a\0b').\nfof(g, conjecture, p).", "line 1: include: there is no file"),
+        ("include(any).\nfof(g, conjecture, p).", "line 1: this is 'include'; supported are fof, cnf, tff"),
+        ("thf(g, conjecture, p).", "line 1: this is 'thf'; supported are fof, cnf, tff"),
         ("fof(g, conjecture, p).\nfof(t, plain, q).", "line 2: the role 'plain' is not read"),
-        ("fof(g, axiom, p).", "no conjecture and no negated_conjecture"),
         ("fof(g, conjecture, p).\nfof(n, negated_conjecture, ~ p).", "line 2: a file has a conjecture or"),
         ("fof(g, conjecture, p", "line 1: no dot ends the statement"),
         ("fof(g, conjecture,\n p &).", "line 2: unexpected ')' in ' p &)'"),
@@ -284,10 +288,12 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
         ("cnf(g, negated_conjecture, p & q).", "a clause of cnf consists of literals"),
         ("cnf(g, negated_conjecture, ~ ~ p).", "a clause of cnf negates atoms only"),
         ("fof(g, conjecture, p(a) & p(a, b)).", "'p' is used as a predicate of"),
+        ("".join(f"cnf(c{n}, axiom, p{n}).\n" for n in range(300)), "a claim about more formulas than"),
+        ("".join(f"cnf(c{n}, negated_conjecture, p{n}).\n" for n in range(300)), "a claim about more formulas than"),
         (f"fof(g, conjecture, {'~' * 9_000} p).", "nested deeper than 256 levels"),
         (f"fof(g, conjecture, p{' & p' * 3_000}).", "nested deeper than 256 levels"),
         (f"fof(g, conjecture, p{' & p' * 9_000}).", "the maximum is 20000"),
-        ("formulas(sos). p(a). end_of_list.", "no formulas(goals)"),
+        ("formulas(sos). end_of_list.", "the file has no formula: it has no question"),
         ("op(400, infix, and).\nformulas(goals). p(a). end_of_list.", "line 1: 'op(400, infix, and)' changes how"),
         ("formulas(goals). p(a). end_of_list. set(prolog_style_variables).", "changes how formulas are read"),
         (

@@ -125,4 +125,4 @@ def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path)
     assert all(action["signal"] == 1.0 for report in found for action in report["actions"])
     refused = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--id", "garden/2")
     assert refused.returncode == 2
-    assert "leave out --id and --json" in refused.stderr
+    assert "leave out --id, --json" in refused.stderr

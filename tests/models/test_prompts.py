@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from proof_r1_formal import (
+    COMPLETE,
     FOLIO,
     TRAIN,
     Catalogue,
@@ -45,7 +46,11 @@ def test_only_the_explicit_form_asks_for_think_tags() -> None:
         assert "nothing after </summary>" in contract(thinking=thinking)
 
 
-@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
+def test_only_complete_speaks_of_hypotheses() -> None:
+    assert ["stand under hypotheses" in contract(rules) for rules in (TRAIN, FOLIO, COMPLETE)] == [False, False, True]
+
+
+@pytest.mark.parametrize("rules", [TRAIN, FOLIO, COMPLETE], ids=lambda rules: rules.name)
 def test_the_contract_names_every_rule_and_its_example_passes(rules: Catalogue) -> None:
     text = contract(rules)
     listed = re.findall(r"^- ([A-Z_]+): (.*)$", text, re.MULTILINE)

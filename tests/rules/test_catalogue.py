@@ -27,6 +27,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalogue
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
+from proof_r1_formal.rules.restating import restating_schemata
 from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from tests.builders import question
@@ -87,6 +88,25 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
     assert str(error.value).startswith(f"{file}: ")
     if says != "surrogates not allowed":
         assert says in str(error.value)
+
+
+def test_schemata_that_never_are_progress_are_told(tmp_path: Path) -> None:
+    rules = """extends = "folio"
+[rules.CONTRAPOSITION]
+meaning = "m"
+example = "p → q ⊢ ¬q → ¬p"
+[rules.CONTRAPOSITION.schemata]
+contraposition = "[A → B] ⊢ ¬B → ¬A"
+excluded = { says = "[A] ⊢ B ∨ ¬B", conditions = ["syntactic"] }
+syllogism = "[A → B]; [B → C] ⊢ A → C"
+"""
+    (tmp_path / "mine.toml").write_text(rules, encoding="utf-8")
+    told = list(restating_schemata(catalogue(str(tmp_path / "mine.toml"))))
+    assert told == [
+        "contraposition: its conclusion is equivalent to the premise A → B, so a step by it is never progress",
+        "excluded: its conclusion is a logical truth, so a step by it is never progress",
+    ]
+    assert list(restating_schemata(catalogue("complete"))) == []  # where the package's own pages say it
 
 
 def test_a_name_that_is_neither_known_nor_a_file() -> None:

@@ -6,15 +6,20 @@ import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
+from proof_r1_formal.engine.lines import lines_of
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.checker import check as check_proof
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.term import Apply, Proof
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.hypotheses import readings
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.text.parse import parse_formula
+from tests.assistants.isar_certificates import answer_theory, one_step
+from tests.assistants.isar_reader import read_theory
 from tests.rules.steps import TABLES, read
 
 ADDED = [rule for rule in COMPLETE.rules if rule not in FOLIO.rules]
@@ -157,21 +162,31 @@ def test_the_other_catalogues_take_no_hypotheses() -> None:
             assert not isinstance(check_rule(rule, *read(step), TABLES), Match), step
 
 
-def test_lean_accepts_the_proof_of_every_plain_instance(lean: LeanKernel) -> None:
-    theorems, used = [], set()
-    for name, step in PLAIN + TURNED:
-        dependencies, conclusion = read(step)
-        found = check(name, step)
-        assert isinstance(found, Match)
-        used.add(found.schema.name)
-        if found.constants or found.hypotheses:
-            continue
-        proof = instance_proof(found, dependencies, conclusion)
-        assert proof is not None, step
-        check_proof(proof, dependencies, conclusion)
-        theorems.append(entailment_theorem(dependencies, conclusion, proof))
+def instance_of(name: str, step: str) -> tuple[Query, Proof, Match]:
+    """The question of an instance, and its proof, which applies the theorem of the schema."""
+    dependencies, conclusion = read(step)
+    found = check(name, step)
+    assert isinstance(found, Match)
+    proof = instance_proof(found, dependencies, conclusion)
+    assert proof is not None, step
+    check_proof(proof, dependencies, conclusion)
+    applied = [line.theorem.name for line in lines_of(proof) if isinstance(line, Apply)]
+    assert applied == [found.schema.name], step
+    return Query(dependencies, conclusion), proof, found
+
+
+def test_lean_accepts_the_proof_of_every_instance(lean: LeanKernel) -> None:
+    found = [instance_of(*each) for each in PLAIN + TURNED + UNDER_HYPOTHESES]
+    theorems = [entailment_theorem(query.dependencies, query.conclusion, proof) for query, proof, _ in found]
     assert [said for said in lean.check(theorems) if not said.accepted] == []
+    used = {match.schema.name for _, _, match in found if not (match.constants or match.hypotheses)}
     assert used == {schema.name for rule in ADDED for schema in rule.schemata}
+
+
+@pytest.mark.parametrize(("rule", "step"), UNDER_HYPOTHESES)
+def test_proofs_under_hypotheses_are_written_for_isabelle(rule: str, step: str) -> None:
+    query, proof, _ = instance_of(rule, step)
+    assert read_theory(answer_theory(one_step(query, proof), "Answer"), "Answer").conclusion == query.conclusion
 
 
 QUANTIFIED = [step for _, step in UNDER_HYPOTHESES if "∀" in step and "S → " not in step and "a" not in step]

@@ -11,7 +11,7 @@ from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.errors import CatalogueError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
-from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.testing.non_instances import non_instances
@@ -118,8 +118,14 @@ def test_nothing_is_found_where_nothing_is_planted() -> None:
     assert "entailed, no instance" not in found.accepted
 
 
+def test_the_rules_of_complete_accept_no_more_than_they_say() -> None:
+    found = total(StepFindings(), Harness(COMPLETE, seed=7).run(500))
+    assert found.failures == []
+    assert {"REITERATION", "CASE_ANALYSIS", "EQUALITY_SUBSTITUTION"} <= found.non_instances.keys()
+
+
 def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
-    for catalogue in (TRAIN, FOLIO):
+    for catalogue in (TRAIN, FOLIO, COMPLETE):
         for rule in catalogue.rules:
             assert sum(map(len, non_instances(catalogue, rule))) >= 20, rule.name
     assert non_instances(FOLIO, replace(FOLIO.rules[0], name="MINE")) == ((), ())

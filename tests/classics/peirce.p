@@ -1,0 +1,2 @@
+% Peirce's law.
+fof(peirce, conjecture, ((p => q) => p) => p).
