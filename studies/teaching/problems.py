@@ -83,6 +83,7 @@ EXAMPLE: Mapping[str, File] = {
     "test": File(Draw(100, 7101, *_ONE_STEP)),
     "reinforcement": File(Draw(500, 7102, *_ONE_STEP)),
     "warm-up": File(Draw(3_000, 7103, *_ONE_STEP), variants=6),
+    "names": File(Draw(100, 7104, *_ONE_STEP), OTHER),
 }
 """Those of ``examples/trl``: a proof has one step, so that a CPU learns it in minutes."""
 
