@@ -227,8 +227,8 @@ def _shown(step: Step, folder: Path) -> str:
 def preparation(*, compiler: bool) -> list[list[str]]:
     """The commands that install and write everything, from the root of the checkout.
 
-    ``compiler`` says whether there is nvcc, which flash-attn is built with. Without it OpenRLHF and its needs are
-    installed without flash-attn, and OpenRLHF runs without packing.
+    ``compiler`` says whether there is nvcc, which flash-attn is built with. Without it, the steps run without
+    flash-attn, and say so.
     """
     python, pip = sys.executable, ["bin/python", "-m", "pip", "install"]
     first, second = ([f"{name}/{pip[0]}", *pip[1:]] for name in (OPENRLHF, VERL))
@@ -241,7 +241,7 @@ def preparation(*, compiler: bool) -> list[list[str]]:
         ["make", "pretrained"],
         [python, "-m", "venv", OPENRLHF],
         [*first, "-r", f"{requirements}-openrlhf.txt"],
-        [*first, "--no-deps", "openrlhf==0.11.2", "-e", "."],
+        [*first, "--no-deps", "--no-build-isolation", "deepspeed==0.19.6", "openrlhf==0.11.2", "-e", "."],
         [*first, "--no-deps", "nvidia-nccl-cu13>=2.30"],  # PyTorch pins an older one; the server on one card needs this
         [python, "-m", "venv", VERL],
         [*second, "-r", f"{requirements}-verl.txt"],

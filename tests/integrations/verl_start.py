@@ -25,9 +25,13 @@ def start(config: Any, task_runner_class: Any) -> None:
     config.transfer_queue.enable = True
     OmegaConf.resolve(config)
     trainer = get_trainer_cls(config.trainer.v1.trainer_mode)(config=config)
-    parts = [type(omega_conf_to_dataclass(config.actor_rollout_ref[part])).__name__ for part in PARTS]
-    function, *_ = get_custom_reward_fn(config).args  # verl wraps it
-    reached = type(trainer).__name__, *parts, function.__name__
+    parts = [omega_conf_to_dataclass(config.actor_rollout_ref[part]) for part in PARTS]
+    wrapped = get_custom_reward_fn(config)
+    function = "none" if wrapped is None else wrapped.args[0].__name__
+    trainer._init_resource_pool_mgr()
+    [worker] = trainer.role_worker_mapping  # without adapters it is the reference, too
+    names = [type(part).__name__ for part in parts]
+    reached = type(trainer).__name__, *names, function, str(parts[-1].lora_rank), worker.name
     sys.stdout.write(f"reached {' '.join(reached)}\n")
 
 
