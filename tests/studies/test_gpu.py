@@ -24,7 +24,7 @@ PASSED = '{"checks": {"loss": {"value": 0.5, "low": 0.0, "high": 1.0}}, "numbers
 WRONG = '{"checks": {"loss": {"value": null, "high": 1.0}}}'
 REFUSED = '{"not_run": "there is no card"}'
 SLEEPS = f"""
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep({10 * PATIENCE})"], start_new_session=True)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep({2 * PATIENCE})"], start_new_session=True)
 (own / "child").write_text(str(child.pid))
 time.sleep({PATIENCE})
 """
