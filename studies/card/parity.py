@@ -4,7 +4,7 @@
 
 LIBRARY is ``openrlhf``, ``trl`` or ``verl``. In: random log-probabilities with ratios on both sides of each clip, and
 advantages of both signs. Out: in ``FOLDER/found.json`` how far the library's loss, and its gradient, are from those of
-``tests.policy_loss``, which writes the formulas out. For TRL they come from a batch of ``ProofTrainer``, and its
+``studies.policy_loss``, which writes the formulas out. For TRL they come from a batch of ``ProofTrainer``, and its
 advantages are compared with those of a second ``CreditAssigner``, too.
 """
 
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from studies.card.found import Check, Found
-from tests.policy_loss import policy_loss
+from studies.policy_loss import policy_loss
 
 ROLLOUTS, TOKENS = 32, 256
 DIVISOR, KL_WEIGHT = 150.0, 0.05
