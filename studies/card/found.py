@@ -16,8 +16,8 @@ class Check(msgspec.Struct, frozen=True):
     """A value that must be in a range, both ends included.
 
     Attributes:
-        value: what was found. One that is no finite number is None in the file, and fails.
-        low, high: the range; None is no bound.
+        value: what was found; an infinite number and NaN are None in the file, and fail.
+        low, high: the range; None leaves that end open.
     """
 
     value: float | None
