@@ -151,7 +151,7 @@ def _log_probs(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> Tens
     import torch
 
     ids = torch.tensor([[*prompt, *answer]])
-    logits = model(input_ids=ids).logits[0, len(prompt) - 1 : -1].float()
+    logits: Tensor = model(input_ids=ids).logits[0, len(prompt) - 1 : -1].float()
     return logits.log_softmax(-1).gather(1, ids[0, len(prompt) :, None])[:, 0]
 
 

@@ -56,7 +56,7 @@ class Step:
     name: str
     question: str
     environment: str
-    seconds: int
+    seconds: float
     module: str
     words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
@@ -155,7 +155,7 @@ def run_step(step: Step, folder: Path, *, root: Path = ROOT) -> Verdict:
     seconds = time.monotonic() - start
     found = read(own)
     if code is None:
-        return Verdict(step.name, "timed out", f"after {step.seconds} s; see its log", seconds, memory.peak, found)
+        return Verdict(step.name, "timed out", f"after {step.seconds:g} s; see its log", seconds, memory.peak, found)
     outcome, reason = judge(found, code)
     return Verdict(step.name, outcome, reason, seconds, memory.peak, found)
 
@@ -212,9 +212,9 @@ def run(steps: Sequence[Step], folder: Path, *, say: Callable[[str], None], root
 
 def plan(steps: Sequence[Step], folder: Path) -> list[str]:
     """What a run would do."""
-    lines = [f"{step.name} (at most {step.seconds} s): {step.question}\n    {_shown(step, folder)}" for step in steps]
+    lines = [f"{step.name} (at most {step.seconds:g} s): {step.question}\n    {_shown(step, folder)}" for step in steps]
     total = sum(step.seconds for step in steps)
-    return [*lines, f"{len(steps)} steps, at most {total} s"]
+    return [*lines, f"{len(steps)} steps, at most {total:g} s"]
 
 
 def _shown(step: Step, folder: Path) -> str:

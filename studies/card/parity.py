@@ -113,7 +113,7 @@ def trl(folder: Path, device: str, model: Path, problems: Path) -> dict[str, Che
     from studies.card.trl_run import make_trainer
 
     torch.manual_seed(0)
-    plain = {"bf16": False, "kl_weight": 0.001, "max_completion_length": 48, "temperature": 1.0}
+    plain: dict[str, Any] = {"bf16": False, "kl_weight": 0.001, "max_completion_length": 48, "temperature": 1.0}
     made = make_trainer("plain", model, problems, folder, cpu=device == "cpu", **plain, verification_workers=0)
     sampled: list[list[int]] = []
     generate = GRPOTrainer._generate

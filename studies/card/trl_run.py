@@ -72,9 +72,10 @@ def make_trainer(
 ) -> Watched:
     """A trainer with the settings of an engine, and changes to them."""
     rows = problems_dataset(read_problems(problems).values(), prompt="full" if not cpu else "short")
+    options: dict[str, Any] = {**trl(engine, output, port=port, cpu=cpu), **changes}
     return Watched(
         str(model),
-        args=ProofConfig(**trl(engine, output, port=port, cpu=cpu) | changes),
+        args=ProofConfig(**options),
         train_dataset=rows,
         processing_class=load_tokenizer(str(model)),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import read_completions, read_problems
+from proof_r1_formal import Completion, read_completions, read_problems
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,9 @@ def test_every_system_answered_every_problem_and_says_its_cost(name: str) -> Non
     problems = read_problems(FOLDER / f"{name}.jsonl")
     assert len(problems) == 20
     for system, samples in (("early", 3), ("direct", 3), ("agent", 1)):
-        answers = list(read_completions(FOLDER / f"{system}-{name}.jsonl"))
+        lines = list(read_completions(FOLDER / f"{system}-{name}.jsonl"))
+        answers = [one for one in lines if isinstance(one, Completion)]
+        assert answers == lines
         assert {one.problem_id for one in answers} == set(problems)
         assert len(answers) == 20 * samples
         costs = [one.cost for one in answers if one.cost is not None]

@@ -30,7 +30,7 @@ time.sleep({PATIENCE})
 """
 
 
-def stepped(root: Path, body: str, seconds: int = PATIENCE) -> Verdict:
+def stepped(root: Path, body: str, seconds: float = PATIENCE) -> Verdict:
     """The verdict of a step whose module has this body; ``own`` is its folder there."""
     python = root / "environment" / "bin" / "python"
     python.parent.mkdir(parents=True, exist_ok=True)
