@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.filterwarni
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8").partition("\n## verl\n")[2]
-REWARD, COMMAND = [
+REWARD, COMMAND, ADAPTERS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"(?:^    \S.*\n)(?:^    .*\n)*", SECTION, re.MULTILINE)
-][:2]
-"""The words of the two indented blocks of the section."""
+][:3]
+"""The words of the first indented blocks of the section."""
 CLASSES = ["ProofTrainer", "FSDPActorConfig", "RolloutConfig", "HFModelConfig"]
 
 
@@ -57,6 +57,7 @@ def test_the_whole_command_starts(taught: Path, tmp_path: Path) -> None:
 def test_the_run_on_a_card_starts(rank: int, worker: str, taught: Path, tmp_path: Path) -> None:
     """With adapters, the policy without them is the reference: verl then has no worker of its own for it."""
     overrides = verl(taught, tmp_path / "rows.parquet", tmp_path / "run", lora=rank, flash=False)
+    assert (set(ADAPTERS) <= set(overrides)) == bool(rank)
     assert started(overrides, tmp_path, OURS) == [*CLASSES, "none", str(rank), worker]
 
 
