@@ -8,6 +8,8 @@ themselves.
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 PARTS = "actor", "rollout", "model"
@@ -35,8 +37,19 @@ def start(config: Any, task_runner_class: Any) -> None:
     sys.stdout.write(f"reached {' '.join(reached)}\n")
 
 
+def without_vllm() -> None:
+    """verl checks an adapter's rank with vLLM's list of ranks, in a module that it refuses to import without vLLM."""
+    for name, members in (("", {}), (".utils", {"get_vllm_max_lora_rank": int})):
+        module = ModuleType(f"verl.workers.rollout.vllm_rollout{name}")
+        vars(module).update(members)
+        sys.modules[module.__name__] = module
+
+
 if __name__ == "__main__":
     from verl.trainer import main_ppo
+
+    if find_spec("vllm") is None:
+        without_vllm()
 
     vars(main_ppo)["run_ppo"] = start
     main_ppo.main()
