@@ -173,8 +173,8 @@ pretrained: .venv/.train
 	$(BIN)/python -m studies.pretrained.problems out/pretrained/data
 
 small: .venv/.train
-	@echo "1 of 2: generate problems (3 files; a minute)"
-	$(BIN)/python -m studies.teaching.problems out/small/data example
+	@echo "1 of 2: generate problems (4 files; a minute)"
+	$(BIN)/python -m studies.teaching.example out/small/data
 	@echo "2 of 2: write a model with 861,312 random weights, and its tokenizer"
 	$(BIN)/python -m studies.teaching.model out/small/data out/small/model
 

@@ -26,7 +26,8 @@ def prompt(
         typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model thinks in its own format."),
     ] = "explicit",
     prompts: Annotated[
-        PromptSet, typer.Option("--prompts", help="Whose messages: this package's, or the paper's.")
+        PromptSet,
+        typer.Option("--prompts", help="This package's messages, the paper's, or the text of a training without chat."),
     ] = "default",
     to: Annotated[Literal["text", "json"], typer.Option("--to", help="Print text, or one JSON array.")] = "text",
     format: common.FormatOption = "auto",  # noqa: A002

@@ -20,11 +20,12 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
+    ResponseSchema,
     get_model,
 )
 from inspect_ai.model._generate_config import active_generate_config  # the only way to what --cache gave
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import collect
+from inspect_ai.util import JSONSchema, collect
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
@@ -39,6 +40,11 @@ CALLS = "calls"
 """The key in the metadata of a sample with the number of calls of models, where messages do not show them all."""
 VERIFIER = "verifier"
 """The role of the model that judges steps, for ``--model-role``; without one it is the model that writes them."""
+
+_VALID = JSONSchema(
+    type="object", properties={"valid": JSONSchema(type="boolean")}, required=["valid"], additionalProperties=False
+)
+"""What a judgement is held to, on request."""
 
 
 def chat_of(messages: Sequence[Message]) -> list[ChatMessage]:
@@ -94,7 +100,7 @@ def logic_agent(engine: str = "embedded") -> Solver:
 
 
 @solver
-def graph_of_verification(candidates: int = 3, granularity: int = 1) -> Solver:
+def graph_of_verification(candidates: int = 3, granularity: int = 1, schema: bool = False) -> Solver:
     """Graph of Verification: several solutions, each judged along its graph; see ``models.graph_of_verification``.
 
     It makes a call for each solution, and for each block of a solution up to the first that does not pass.
@@ -102,6 +108,8 @@ def graph_of_verification(candidates: int = 3, granularity: int = 1) -> Solver:
     Args:
         candidates: how many solutions.
         granularity: steps in a block; 0 for the whole solution.
+        schema: whether the endpoint holds judgements to a JSON Schema. A small model writes prose otherwise, which
+            accepts nothing.
 
     Raises:
         ProofR1Error: there is no candidate, or the granularity is negative.
@@ -111,6 +119,8 @@ def graph_of_verification(candidates: int = 3, granularity: int = 1) -> Solver:
             f"candidates={candidates}, granularity={granularity}: at least 1 candidate, and blocks of at least 1 step, "
             "or 0 for the whole solution"
         )
+    held = ResponseSchema(name="judgement", json_schema=_VALID, strict=True) if schema else None
+    judging = GenerateConfig(temperature=0.0, response_schema=held)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate  # it would add each candidate to the messages
@@ -118,7 +128,7 @@ def graph_of_verification(candidates: int = 3, granularity: int = 1) -> Solver:
         outputs = await collect(
             *[model.generate(state.messages, config=_cached_apart(number)) for number in range(candidates)]
         )
-        judged = await collect(*[_verify(problem, one.completion, granularity or None) for one in outputs])
+        judged = await collect(*[_verify(problem, one.completion, granularity or None, judging) for one in outputs])
         chosen = select([verified for verified, _ in judged])
         output = next(one for one in outputs if one.completion == chosen.completion)
         return _select(state, output, candidates + sum([calls for _, calls in judged]))
@@ -126,13 +136,14 @@ def graph_of_verification(candidates: int = 3, granularity: int = 1) -> Solver:
     return solve
 
 
-async def _verify(problem: Problem, completion: str, granularity: int | None) -> tuple[Verified, int]:
+async def _verify(
+    problem: Problem, completion: str, granularity: int | None, judging: GenerateConfig
+) -> tuple[Verified, int]:
     """A solution after its verification by the model, and the calls that it took."""
     graph, model = graph_of(problem, completion, granularity), get_model(role=VERIFIER)
     passed: list[Action] = []
     for number, block in enumerate(graph.blocks):
-        likeliest = GenerateConfig(temperature=0.0)
-        reply = await model.generate(chat_of(judgement(problem, block, passed)), config=likeliest)
+        reply = await model.generate(chat_of(judgement(problem, block, passed)), config=judging)
         if not is_valid(reply.completion):
             return Verified(completion, graph.answer, Fraction(number, len(graph.blocks))), number + 1
         passed += block

@@ -43,6 +43,8 @@ def messages(
         prompts: whose messages.
     """
     match prompts:
+        case "question" | "short":
+            return [{"role": "user", "content": text_prompt(problem, english=prompts == "question")}]
         case "default":
             system, user = contract(rules, thinking=thinking), question(problem)
         case "paper":
@@ -109,8 +111,9 @@ def question(problem: Problem) -> str:
     return "\n".join([*parts, *options])
 
 
-PromptSet: TypeAlias = Literal["default", "paper"]
-"""``default``: this package's messages. ``paper``: those of the method's paper, see ``models.paper_prompt``."""
+PromptSet: TypeAlias = Literal["default", "paper", "question", "short"]
+"""``default``: this package's messages. ``paper``: those of the method's paper, see ``models.paper_prompt``.
+``question``, ``short``: one message with a :func:`text_prompt`, for a server of a model that was trained on these."""
 
 
 def text_prompt(problem: Problem, *, english: bool) -> str:

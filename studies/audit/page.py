@@ -29,7 +29,7 @@ from studies.audit.local_check import Fault
 from studies.bench.traces import Sample, traces_by_kind
 from studies.bench.verification import machine
 
-BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2")
+BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2", "process:veriT")
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 SHOWN = 20
 """How many contradictory queries of a pair the page lists."""
@@ -62,6 +62,10 @@ FOOT = """## Reading it
 * yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* and counts
   as Other. An undecided action is not admitted, and actions that depend on it leave the denominators. So the rates of
   yices-smt2 measure the quantifier-free share of the data, not the quality of the proofs.
+* The paper also compares veriT. `process:veriT` calls it, and `make audit` includes it where it is installed. On
+  28 November 2026 neither Debian 12 nor PyPI had a binary of it. Neither had one of carcara, an independent checker of
+  proofs in Alethe, whose Rust sources need crates.io. So there is no column for veriT. Our own checker rechecks cvc5's
+  [proofs in Alethe](trust.md#proofs-of-cvc5).
 
 ## Pictures
 

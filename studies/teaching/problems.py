@@ -6,7 +6,7 @@ a disjunction, and adds premises that do not bear on it. A problem is kept where
 steps. So a step has several premises to choose among and one of three rules, and none but a few of its choices are on
 the way to an option. The proofs are the prover's, so that all arms of the study imitate one expert.
 
-    python -m studies.teaching.problems FOLDER [example]
+    python -m studies.teaching.problems FOLDER
 """
 
 from __future__ import annotations
@@ -60,12 +60,6 @@ FILES: Mapping[str, File] = {
     "short": File(12_000, 7007, (1, 1), (0, 1)),
 }
 """The files by name. No file contains a problem of an earlier one under other names or in another order."""
-EXAMPLE: Mapping[str, File] = {
-    "test": File(100, 7101, (1, 2)),
-    "reinforcement": File(500, 7102, (1, 2)),
-    "warm-up": File(12_000, 7103, (1, 2)),
-}
-"""Those of ``examples/trl``: short proofs, so that a CPU learns them in minutes."""
 
 
 def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
@@ -169,6 +163,6 @@ def _not_entailed(
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["example"]):
-        raise SystemExit("usage: python -m studies.teaching.problems FOLDER [example]")
-    write_files(Path(sys.argv[1]), EXAMPLE if sys.argv[2:] else FILES)
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m studies.teaching.problems FOLDER")
+    write_files(Path(sys.argv[1]))

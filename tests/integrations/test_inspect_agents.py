@@ -113,6 +113,16 @@ def test_the_answer_that_passes_most_often_is_selected(tmp_path: Path) -> None:
     assert Counter(model.temperatures) == {None: 3, 0.0: 6}
 
 
+def test_judgements_are_held_to_a_schema_on_request(tmp_path: Path) -> None:
+    _, model = verified(tmp_path, [GOOD], lambda _: YES, schema=True)
+    asked, *judged = model.schemas
+    assert asked is None and len(judged) == 2
+    validator = jsonschema.Draft202012Validator(judged[0].json_schema.model_dump(exclude_none=True))
+    assert [validator.is_valid(one) for one in ({"valid": True}, {"valid": "yes"}, {}, [])] == [True, *[False] * 3]
+    _, model = verified(tmp_path, [GOOD], lambda _: YES)
+    assert model.schemas == [None] * 3
+
+
 def test_a_frequent_answer_that_does_not_pass_is_not_selected(tmp_path: Path) -> None:
     selected, model = verified(tmp_path, [BAD, BAD, GOOD], unless("¬dog"))
     assert selected == GOOD

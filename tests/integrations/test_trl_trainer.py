@@ -102,7 +102,7 @@ def test_loss_and_gradient_are_those_of_the_method(
     import torch
     from trl import GRPOTrainer
 
-    from tests.policy_loss import policy_loss
+    from studies.policy_loss import policy_loss
 
     rollouts: list[list[int]] = []
     generate = GRPOTrainer._generate

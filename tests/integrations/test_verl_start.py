@@ -1,4 +1,4 @@
-"""The commands of docs/integrations.md for verl start: verl's own classes accept their configuration."""
+"""Commands of docs/integrations.md and of ``studies.gpu`` start verl: its own classes accept their configuration."""
 
 from __future__ import annotations
 
@@ -11,16 +11,36 @@ from pathlib import Path
 
 import pytest
 
+from studies.card.settings import verl
+from studies.card.verl_run import OURS
+
 pytest.importorskip("transfer_queue", reason="verl is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8").partition("\n## verl\n")[2]
-REWARD, COMMAND = [
+REWARD, COMMAND, ADAPTERS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"(?:^    \S.*\n)(?:^    .*\n)*", SECTION, re.MULTILINE)
-][:2]
-"""The words of the two indented blocks of the section."""
+][:3]
+"""The words of the first indented blocks of the section."""
+CLASSES = ["ProofTrainer", "FSDPActorConfig", "RolloutConfig", "HFModelConfig"]
+
+
+def started(overrides: list[str], folder: Path, variables: dict[str, str]) -> list[str]:
+    """What ``verl_start.py`` reaches with these overrides."""
+    program = Path(__file__).with_name("verl_start.py")
+    done = subprocess.run(
+        [sys.executable, str(program), *overrides],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | variables | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("reached ")]
+    return line.split()[1:]
 
 
 def test_the_whole_command_starts(taught: Path, tmp_path: Path) -> None:
@@ -29,18 +49,16 @@ def test_the_whole_command_starts(taught: Path, tmp_path: Path) -> None:
     assert words[:3] == ["python", "-m", "verl.trainer.main_ppo"]
     overrides = [word.replace("=MODEL", f"={taught}") for word in words[3:]]
     assert f"actor_rollout_ref.model.path={taught}" in overrides
-    program = Path(__file__).with_name("verl_start.py")
-    done = subprocess.run(
-        [sys.executable, str(program), *overrides],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ | {name: value, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    reached = "reached ProofTrainer FSDPActorConfig RolloutConfig HFModelConfig compute_score"
-    assert reached in done.stdout.splitlines()
+    reached = started(overrides, tmp_path, {name: value})
+    assert reached == [*CLASSES, "compute_score", "0", "ActorRolloutRef"]
+
+
+@pytest.mark.parametrize(("rank", "worker"), [(0, "ActorRolloutRef"), (8, "ActorRollout")])
+def test_the_run_on_a_card_starts(rank: int, worker: str, taught: Path, tmp_path: Path) -> None:
+    """With adapters, the policy without them is the reference: verl then has no worker of its own for it."""
+    overrides = verl(taught, tmp_path / "rows.parquet", tmp_path / "run", lora=rank, flash=False)
+    assert (set(ADAPTERS) <= set(overrides)) == bool(rank)
+    assert started(overrides, tmp_path, OURS) == [*CLASSES, "none", str(rank), worker]
 
 
 def test_the_settings_of_the_reward_name_our_function() -> None:

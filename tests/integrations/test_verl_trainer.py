@@ -108,7 +108,7 @@ def test_advantages_and_loss_are_those_of_the_method(
     from omegaconf import OmegaConf
     from verl.trainer.ppo.core_algos import agg_loss, compute_policy_loss_vanilla, kl_penalty
 
-    from tests.policy_loss import policy_loss
+    from studies.policy_loss import policy_loss
 
     batch, metrics = put(queue, answers), dict[str, float]()
     trainer._compute_advantage(batch, metrics)

@@ -24,7 +24,7 @@ from proof_r1_formal import (
 from proof_r1_formal.generate import Thinking
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.models.paper_prompt import option_statement, paper_contract, paper_question
-from proof_r1_formal.models.prompts import contract, messages, question
+from proof_r1_formal.models.prompts import PromptSet, contract, messages, question, text_prompt
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.testing.strategies import formulas, signatures
 
@@ -135,6 +135,14 @@ def test_the_papers_contract_names_rules_options_and_thoughts(thinking: Thinking
     two = replace(problem, options=problem.options[:2])
     assert "whose id is one of h_goal_true or h_goal_false." in paper_contract(two, FOLIO)
     assert ("<think>...</think>" in system["content"]) is (thinking == "explicit")
+
+
+@pytest.mark.parametrize("prompts", ["question", "short"])
+def test_a_model_trained_on_texts_gets_one_message(prompts: PromptSet) -> None:
+    problem = EXAMPLES["garden/1"]
+    [asked] = messages(problem, prompts=prompts)
+    assert asked == {"role": "user", "content": text_prompt(problem, english=prompts == "question")}
+    assert problem.question and (problem.question in asked["content"]) is (prompts == "question")
 
 
 def test_rules_beyond_the_paper_are_explained() -> None:

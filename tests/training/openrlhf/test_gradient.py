@@ -13,7 +13,7 @@ import pytest
 import torch
 from without_gpu import install
 
-from tests.policy_loss import policy_loss
+from studies.policy_loss import policy_loss
 
 install()
 

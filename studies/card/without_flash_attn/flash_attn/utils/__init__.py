@@ -1,0 +1,1 @@
+"""What OpenRLHF imports for ring attention."""
