@@ -59,8 +59,9 @@ def test_uvx_runs_the_command_from_the_wheel(wheel: Path, tmp_path: Path) -> Non
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PIP_CONSTRAINT")}
     program = [uv.find_uv_bin(), "tool", "run", "--from", str(wheel), "proof-r1"]
     examples = ROOT / "examples"
+    given = ["-p", examples / "problems.jsonl", "-c", examples / "completions.jsonl"]
     done = subprocess.run(
-        [*program, "verify", "-p", examples / "problems.jsonl", "-c", examples / "completions.jsonl", "-o", "out.jsonl"],
+        [*program, "verify", *given, "-o", "out.jsonl"],
         cwd=tmp_path,
         env=environment | settings,
         capture_output=True,

@@ -20,9 +20,10 @@ DOCS = Path(__file__).resolve().parent.parent
 HEAD = """\
 # proof-r1-formal
 
-> Check, certify and credit the proofs that language models write, step by step, in first-order logic: a Python package with the command `proof-r1`.
+> Check, certify and credit the proofs that language models write, step by step, in first-order logic.
 
-`proof-r1 --help` lists the commands, and `proof-r1 COMMAND --help` the options of one. A verdict is yes only if its evidence was rechecked; undecided is not no.
+This is a Python package with the command `proof-r1`. `proof-r1 --help` lists the commands, and `proof-r1 COMMAND --help`
+the options of one. A verdict is yes only if its evidence was rechecked; undecided is not no.
 """
 
 
@@ -44,7 +45,7 @@ def text() -> str:
 
 
 def _sections() -> Iterator[tuple[str, list[str]]]:
-    """The headings of the navigation, and the pages under each that are files; the first pages have the heading Start."""
+    """The headings of the navigation, and the files of pages under each. Pages without a heading are under Start."""
     source = re.sub(r"^hooks:.*$", "", (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
     navigation: list[Any] = yaml.safe_load(source)["nav"]
     alone: list[str] = []

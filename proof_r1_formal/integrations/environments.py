@@ -149,7 +149,7 @@ class ProofEnvironment:
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """What the model was told about each step that is in the report, in order."""
+        """The reply to each step of the report, in order."""
         return tuple(self._replies)
 
 

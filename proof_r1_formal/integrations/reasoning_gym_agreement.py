@@ -30,8 +30,8 @@ class Judged:
 
     Attributes:
         problem: its answer rests on checked evidence, and is None where that decides nothing; its proof is a reference
-            proof. A note says how the scorer differs. :class:`Rejected` if the entry is no problem.
-        agreement: between the scorer and the evidence on each answer; None if the entry is no problem.
+            proof. A note says how the scorer differs. :class:`Rejected` if the entry is not a problem.
+        agreement: between the scorer and the evidence on each answer; None if the entry is not a problem.
         consistent: whether the premises are known to have a model.
     """
 

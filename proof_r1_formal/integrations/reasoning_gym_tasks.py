@@ -61,7 +61,7 @@ _Parts: TypeAlias = tuple[list[_Stated], tuple[Option, ...], str | None]
 
 
 class _UnusableError(Exception):
-    """An entry that is no problem; the message says why."""
+    """An entry that cannot be a problem; the message says why."""
 
 
 def problem_of(entry: Entry, number: int) -> Problem | Rejected:
@@ -325,7 +325,7 @@ def _lowered(phrase: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of values of zebra puzzles: its name, and for each value what clues call the one who has it."""
+    """A kind of values of zebra puzzles: its name, and for each value what clues call its owner."""
 
     name: str
     phrases: Mapping[str, str]
