@@ -7,20 +7,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, TypeAlias, assert_never
 
 import msgspec
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from proof_r1_formal.commands import common
 from proof_r1_formal.commands.corrections import continue_completions
+from proof_r1_formal.commands.tables import print_tables
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Result, Uncertain
 from proof_r1_formal.outputs import LineFile, output
 from proof_r1_formal.proof.report import ModelReport, model_in_words
@@ -63,7 +66,11 @@ def prove(
     ] = None,
     json: Annotated[
         Path | None,
-        typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
+        typer.Option(
+            "--json",
+            help="File of all results, one JSON object per line; with --continue, the table.",
+            show_default=False,
+        ),
     ] = None,
     strict: common.StrictOption = False,
 ) -> None:
@@ -80,9 +87,9 @@ def prove(
     # What is corrected binds an option by its id, as in training.
     prover = Prover(Verifier(rules=catalogue(rules), evaluation=continue_ is None), stepwise=not short, budget=budget)
     if continue_ is not None:
-        if id is not None or json is not None:
-            common.fail("--continue corrects the completions of a file; leave out --id and --json")
-        continue_completions(found, continue_, prover, left_out, out=out)
+        if id is not None:
+            common.fail("--continue corrects the completions of a file; leave out --id")
+        continue_completions(found, continue_, prover, left_out, out=out, json=json)
         return
     if out is None:
         results = _results(known, prover, frozenset())
@@ -99,7 +106,7 @@ def prove(
             if id is not None:
                 common.OUT.print(_shown(problem, result))
     if id is None:
-        common.OUT.print(tally.table())
+        print_tables([tally.table()])
     tally.finish()
     common.finish(left_out)
 
@@ -189,19 +196,19 @@ class _Tally:
 
     def table(self) -> Table:
         """The number of problems by result, and the lengths of proofs."""
-        table = common.new_table("Proofs", "", "problems", "as labelled")
+        rows: list[tuple[Cell, ...]] = []
         for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
-            labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
-            table.add_row(Text(row), f"{count}", labelled)
-        table.add_section()
+            labelled = self._labelled[row]
+            rows.append((f"problems: {row}", count, labelled, self._agreeing[row] if labelled else None))
         lengths = [len(proved.steps) - 1 for _, proved in self._proved]
         if lengths:
-            table.add_row("steps per proof, without the terminal one", f"{sum(lengths) / len(lengths):.2f}", "")
+            rows.append(("steps per proof, without the terminal one", fmean(lengths), None, None))
         reports = [proved.report for _, proved in self._proved]
         distance = evaluate_metrics(self._known, reports).overall.scores[Measure.RGD]
         if distance.denominator:
-            table.add_row(f"RGD on {distance.denominator:.0f} with a reference proof", f"{distance.value:.3f}", "")
-        return table
+            rows.append((f"RGD on {distance.denominator:.0f} with a reference proof", distance.value, None, None))
+        counts = [Column(name, Style.COUNT) for name in ("with a label", "as labelled")]
+        return Table("Proofs", (Column("what", Style.TEXT), Column("number", Style.RATIO), *counts), tuple(rows))
 
     def finish(self) -> None:
         """Report unproved problems, and end with status 1 if there are any."""
@@ -239,10 +246,10 @@ def _shown(problem: Problem, found: Result) -> RenderableType:
     assert_never(found)
 
 
-def _proof(problem: Problem, steps: tuple[ReferenceStep, ...]) -> Table:
+def _proof(problem: Problem, steps: tuple[ReferenceStep, ...]) -> Grid:
     """The premises of a proof with their English, then its steps with their rules."""
     used = {name for step in steps for name in step.dependencies}
-    table = Table(show_header=False, box=None)
+    table = Grid(show_header=False, box=None)
     for premise in problem.premises:
         if premise.id in used:
             table.add_row(Text(premise.id), Text(f"{premise.formula}"), Text(premise.text, "dim"))
