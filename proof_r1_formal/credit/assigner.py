@@ -31,6 +31,7 @@ from proof_r1_formal.credit.methods import (
 )
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
+from proof_r1_formal.credit.silence import SilenceWatch
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
 from proof_r1_formal.credit.workers import Checked, Corrected, Workers, attempt, attempt_correction, nothing, prover_of
 from proof_r1_formal.data.problem import Problem
@@ -151,6 +152,7 @@ class CreditAssigner:
         self._starting = Lock()  # an agent verifies in several threads
         self._workers: Workers | None = None
         self._told = False
+        self._silence = SilenceWatch(corrects=self.corrects)
 
     def __enter__(self) -> Self:
         return self
@@ -289,8 +291,8 @@ class CreditAssigner:
         self._baselines = earned.baselines
         credits_ = list(chain.from_iterable(earned.groups))
         reports = tuple([one.report for one in rollouts])
-        self._notice(rollouts)
         silent = sum([not any(chain.from_iterable([one.advantages for one in group])) for group in earned.groups])
+        self._notice(rollouts, silent=silent == len(groups))
         return BatchCredit(
             advantages=tuple([one.advantages for one in credits_]),
             divisor=divisor(credits_),
@@ -305,8 +307,13 @@ class CreditAssigner:
             replaced=tuple([one.replaced for one in credits_]),
         )
 
-    def _notice(self, rollouts: Sequence[Rollout]) -> None:
-        """Log once that no completion of a batch parses: often a fault of the prompt or of the tokenizer."""
+    def _notice(self, rollouts: Sequence[Rollout], *, silent: bool) -> None:
+        """Log once that no completion of a batch parses, often a fault of the prompt or of the tokenizer.
+
+        Log once, too, that the first batches taught nothing; ``silent``: no group of this one has credit.
+        """
+        if said := self._silence.notice(rollouts, silent=silent):
+            LOG.warning("%s", said)
         if self._told or not rollouts or any(one.report.parsed for one in rollouts):
             return
         self._told = True
