@@ -1,4 +1,4 @@
-"""What of this machine a training run uses: libraries with the versions that the tests ran, and accelerators.
+"""The parts of this machine that a training run uses: libraries with the versions that the tests ran, and accelerators.
 
 Out: rows for ``doctor``, and advice where a version is another one or PyTorch does not see a card that is there.
 """

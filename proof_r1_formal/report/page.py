@@ -173,9 +173,14 @@ def _first_errors(reports: Sequence[TraceReport]) -> Data | None:
     step = reports[number].actions[action]
     message = next(finding.message for finding in step.findings if finding.code.value == code)
     flawed = sum(map(len, kinds.values()))
-    return {"code": code, "count": len(places), "flawed": flawed, "trace": number, "action": action, "message": message} | (
-        _present(step=step.id, rule=step.declared_rule, dependencies=step.dependencies, conclusion=step.conclusion)
-    )
+    return {
+        "code": code,
+        "count": len(places),
+        "flawed": flawed,
+        "trace": number,
+        "action": action,
+        "message": message,
+    } | (_present(step=step.id, rule=step.declared_rule, dependencies=step.dependencies, conclusion=step.conclusion))
 
 
 def _row(number: int, report: TraceReport) -> Data:

@@ -98,7 +98,7 @@ function First({ only, address }: { only: (part: Partial<Filter>) => void; addre
     <section class="card first">
       <h2>What went wrong first</h2>
       <p>
-        <button type="button" class="code" onClick={() => only({ code: first.code })}>{words(first.code)}</button> is the first error
+        <button type="button" class="kind" onClick={() => only({ code: first.code })}>{words(first.code)}</button> is the first error
         of {first.count.toLocaleString("en")} of the {first.flawed.toLocaleString("en")} traces with an error. The first of them:
       </p>
       <blockquote>
