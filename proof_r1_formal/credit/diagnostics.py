@@ -1,4 +1,4 @@
-"""Diagnostics of credit: means of a batch for a log, how well baselines predict signals, and the two terms of each token.
+"""Diagnostics of credit: means of a batch, how well baselines predict signals, and the two terms of each token.
 
 In: reports, or verified rollouts, of a batch of a ``credit.CreditAssigner``. Out: numbers for the paper's figures over
 training. ``integrations.gradients`` turns the terms into the gradients of a model.
