@@ -24,7 +24,7 @@
 # make gym                 compare the scorers of reasoning-gym with checked evidence on 1,000 entries of each of its tasks (docs/gyms.md)
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
 # make docs    write docs/llms.txt, and build the documentation site in out/site; a broken link is an error
-# make wheel   build the wheel in dist/; requires only pip (PROOF_R1_COMPILE=1: with a compiled core, requires a C compiler)
+# make wheel   build the wheel in dist/, and beside it the versions that the tests ran (pip install -c); requires only pip (PROOF_R1_COMPILE=1: with a compiled core, requires a C compiler)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -208,6 +208,7 @@ docs: .venv/.tested
 wheel:
 	test -x .venv-build/bin/python || $(PYTHON) -m venv .venv-build
 	.venv-build/bin/python -m pip --disable-pip-version-check -q wheel --no-deps -w dist .
+	cp constraints.txt dist/
 
 clean:
 	rm -rf .venv .venv-build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

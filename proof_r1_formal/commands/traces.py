@@ -12,7 +12,7 @@ import typer
 
 from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.evaluation.summary import Doubts, Summary
-from proof_r1_formal.outputs import LineFile, is_stream
+from proof_r1_formal.outputs import LineFile, is_stream, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 
@@ -98,6 +98,10 @@ def show(
     rules: common.RulesOption = "train",
     atomic: common.AtomicOption = False,
     solver: common.SolverOption = "embedded",
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="Also write the reports, one per line, as verify does.", show_default=False),
+    ] = None,
 ) -> None:
     """Show the verdicts on one problem's completions, with reasons.
 
@@ -105,6 +109,7 @@ def show(
     """
     from proof_r1_formal.proof.display import trace
 
+    common.check_outputs(json, inputs=(problems, completions))
     fields = common.fields_of(field)
     known = problem_files.read_problem_file(problems, format, notation=notation)
     problem = problem_files.problem_of(problems, known, id)
@@ -114,14 +119,17 @@ def show(
         for c in common.usable_completions(completions, known, left_out, fields)
         if c.problem_id == id and sample in (None, c.sample)
     )
-    count, doubts = 0, Doubts()
+    reports: list[TraceReport] = []
+    doubts = Doubts()
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
         common.OUT.print(trace(problem, report))
-        count += 1
+        reports.append(report)
         doubts.add(report)
-    if not count:
+    if not reports:
         common.log_skipped(left_out)
         common.fail(
             f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}"
         )
+    if json is not None:
+        write_output(json, b"".join([encode(report) + b"\n" for report in reports]))
     common.finish(left_out, doubts)

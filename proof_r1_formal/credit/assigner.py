@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from proof_r1_formal.credit.align import Alignment
 from proof_r1_formal.credit.corrections import CorrectedRollout, CorrectedText, Encode, corrected_rollout
-from proof_r1_formal.credit.diagnostics import signal_shares
+from proof_r1_formal.credit.diagnostics import batch_metrics
 from proof_r1_formal.credit.methods import (
     METHODS,
     Imitation,
@@ -33,13 +33,11 @@ from proof_r1_formal.credit.methods import (
 )
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
-from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
+from proof_r1_formal.credit.silence import SilenceWatch
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
 from proof_r1_formal.credit.workers import Checked, Corrected, Workers, attempt, attempt_correction, nothing, prover_of
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
-from proof_r1_formal.evaluation.estimates import quotient, total
-from proof_r1_formal.evaluation.measures import Measure
-from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
@@ -153,6 +151,7 @@ class CreditAssigner:
         self._starting = Lock()  # an agent verifies in several threads
         self._workers: Workers | None = None
         self._told = False
+        self._silence = SilenceWatch(corrects=self.corrects)
 
     def __enter__(self) -> Self:
         return self
@@ -298,8 +297,8 @@ class CreditAssigner:
         self._baselines = earned.baselines
         credits_ = list(chain.from_iterable(earned.groups))
         reports = tuple([one.report for one in rollouts])
-        self._notice(rollouts)
         silent = sum([not any(chain.from_iterable([one.advantages for one in group])) for group in earned.groups])
+        self._notice(rollouts, silent=silent == len(groups))
         return BatchCredit(
             advantages=tuple([one.advantages for one in credits_]),
             divisor=divisor(credits_),
@@ -314,8 +313,13 @@ class CreditAssigner:
             replaced=tuple([one.replaced for one in credits_]),
         )
 
-    def _notice(self, rollouts: Sequence[Rollout]) -> None:
-        """Log once that no completion of a batch parses: often a fault of the prompt or of the tokenizer."""
+    def _notice(self, rollouts: Sequence[Rollout], *, silent: bool) -> None:
+        """Log once that no completion of a batch parses, often a fault of the prompt or of the tokenizer.
+
+        Log once, too, that the first batches taught nothing; ``silent``: no group of this one has credit.
+        """
+        if said := self._silence.notice(rollouts, silent=silent):
+            LOG.warning("%s", said)
         if self._told or not rollouts or any(one.report.parsed for one in rollouts):
             return
         self._told = True
@@ -386,29 +390,3 @@ class _Corrections:
             return None
         made = corrected_rollout(ids, text, corrected, pieces, self.encode, self.end)
         return None if self.max_tokens is not None and len(made.ids) > self.max_tokens else made
-
-
-def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
-    """Means over a batch for a log: scores of ``evaluation.measures``, and what else to watch in a run.
-
-    Returns:
-        ``signal`` (mean over actions), ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1`` (shares of actions),
-        ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified), ``rule_verified`` (right and rule-verified),
-        ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per completion).
-    """
-    count = max(1, len(reports))
-    steps = [step for report in reports for step in report.actions]
-    sums = total([output_row(report, None, None) for report in reports])
-    return {
-        "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
-        **signal_shares(reports),
-        "FVR": quotient(sums[Measure.FVR]),
-        "RVR": quotient(sums[Measure.RVR]),
-        "right": sum([report.answer_correct is True for report in reports]) / count,
-        "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
-        "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,
-        "parsed": sum([report.parsed for report in reports]) / count,
-        "eligible": sum(map(is_eligible, reports)) / count,
-        "actions": len(steps) / count,
-        "useless": sum(map(useless, reports)) / count,
-    }

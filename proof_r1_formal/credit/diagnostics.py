@@ -1,4 +1,4 @@
-"""Diagnostics of credit: shares of signals, how well baselines predict signals, and the two terms of each token.
+"""Diagnostics of credit: means of a batch, how well baselines predict signals, and the two terms of each token.
 
 In: reports, or verified rollouts, of a batch of a ``credit.CreditAssigner``. Out: numbers for the paper's figures over
 training. ``integrations.gradients`` turns the terms into the gradients of a model.
@@ -20,8 +20,11 @@ from typing import TypeAlias
 
 from proof_r1_formal import INVALID_RULE, Catalogue, TraceReport
 from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, divisor
-from proof_r1_formal.credit.terms import Baselines, CreditSettings
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, is_eligible, useless
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.estimates import quotient, total
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.outcomes import output_row
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
 """The signals of an action."""
@@ -34,6 +37,32 @@ def signal_shares(reports: Iterable[TraceReport]) -> dict[str, float]:
     """The share of each signal among all actions: ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1``."""
     counts = Counter([step.signal for report in reports for step in report.actions])
     return {f"signal_{signal:g}": counts[signal] / max(1, counts.total()) for signal in SIGNALS}
+
+
+def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
+    """Means over a batch for a log: scores of ``evaluation.measures``, and what else to watch in a run.
+
+    Returns:
+        ``signal`` (mean over actions), ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1`` (shares of actions),
+        ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified), ``rule_verified`` (right and rule-verified),
+        ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per completion).
+    """
+    count = max(1, len(reports))
+    steps = [step for report in reports for step in report.actions]
+    sums = total([output_row(report, None, None) for report in reports])
+    return {
+        "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
+        **signal_shares(reports),
+        "FVR": quotient(sums[Measure.FVR]),
+        "RVR": quotient(sums[Measure.RVR]),
+        "right": sum([report.answer_correct is True for report in reports]) / count,
+        "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
+        "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,
+        "parsed": sum([report.parsed for report in reports]) / count,
+        "eligible": sum(map(is_eligible, reports)) / count,
+        "actions": len(steps) / count,
+        "useless": sum(map(useless, reports)) / count,
+    }
 
 
 # -- centring ---------------------------------------------------------------------------------------------------------

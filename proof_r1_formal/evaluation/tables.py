@@ -41,12 +41,14 @@ class Column:
     Attributes:
         better: of scores, which are better.
         detail: whether terminals show the column in wide tables only.
+        whole: whether long texts are shown in full, over several lines of a terminal.
     """
 
     name: str
     style: Style
     better: Literal["more", "less"] | None = None
     detail: bool = False
+    whole: bool = False
 
 
 class Mark(Enum):
@@ -188,17 +190,18 @@ def render_rows(table: Table, show: Callable[[str, Mark | None], _T], *, spreads
     """The rows, each cell shown from its text, still to be escaped, and its mark."""
     return [
         [
-            show(_text(cell, column.style, spreads), table.marks.get((number, index)))
+            show(_text(cell, column, spreads), table.marks.get((number, index)))
             for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         ]
         for number, row in enumerate(table.rows)
     ]
 
 
-def _text(cell: Cell, style: Style, spreads: bool) -> str:
+def _text(cell: Cell, column: Column, spreads: bool) -> str:
+    style = column.style
     match cell:
         case str() | tuple():
-            return printable(_first(cell))
+            return printable(_first(cell), longest=None if column.whole else _LONGEST)
         case int():
             return str(cell)
         case float():

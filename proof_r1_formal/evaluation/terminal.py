@@ -41,13 +41,21 @@ class TerminalTable:
         columns = self.table.columns
         headings = [_break_names(printable(column.name).replace(" (%)", " %")) for column in columns]
         styles = {None: "", Mark.BEST: "bold", Mark.SECOND: "underline"}
-        rows = render_rows(self.table, lambda text, mark: Text(_break_names(text), styles[mark]), spreads=self.spreads)
-        texts = [[heading, *[row[index].plain for row in rows]] for index, heading in enumerate(headings)]
-        least = [min(_WORD, max(cell_len(word) for text in of for word in text.split() or [""])) for of in texts]
-        whole = [max(cell_len(line) for text in of for line in text.split("\n")) for of in texts]
         keys = next((n for n, column in enumerate(columns) if column.style is not Style.TEXT), len(columns))
-        for number, part in enumerate(_parts(least, keys, options.max_width)):
-            title = Text(printable(self.table.title) + " (continued)" * (number > 0))
+        for word in (_WHOLE, _WORD):  # names stay on one line if the table then still has one part
+
+            def show(text: str, mark: Mark | None, longest: int = word) -> Text:
+                return Text(_break_names(text, longest), styles[mark])
+
+            rows = render_rows(self.table, show, spreads=self.spreads)
+            texts = [[heading, *[row[index].plain for row in rows]] for index, heading in enumerate(headings)]
+            least = [min(word, max(cell_len(each) for text in of for each in text.split() or [""])) for of in texts]
+            parts = _parts(least, keys, options.max_width)
+            if len(parts) == 1 and sum(least) + _GAP * len(least) < options.max_width:
+                break
+        whole = [max(cell_len(line) for text in of for line in text.split("\n")) for of in texts]
+        for number, part in enumerate(parts):
+            title = Text(printable(self.table.title, longest=None) + " (continued)" * (number > 0))
             shown = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
             widths = _widths([least[n] for n in part], [whole[n] for n in part], options.max_width)
             for n, width in zip(part, widths, strict=True):
@@ -91,12 +99,13 @@ def _widths(least: Sequence[int], whole: Sequence[int], width: int) -> list[int]
     return widths
 
 
-_WORD = 21  # characters of a name, such as that of a rule, that are shown on one line
+_WORD = 24  # characters of a name, such as that of a rule, that are shown on one line where there is little room
+_WHOLE = 48  # the same where there is room
 
 
-def _break_names(text: str) -> str:
+def _break_names(text: str, longest: int = _WORD) -> str:
     """The text with line breaks after underscores and hyphens in long names, such as those of rules and models."""
-    return re.sub(rf"(?=\S{{{_WORD + 1}}})(\S{{1,{_WORD - 1}}}[_-])", r"\1\n", text)
+    return re.sub(rf"(?=\S{{{longest + 1}}})(\S{{1,{longest - 1}}}[_-])", r"\1\n", text)
 
 
 _MANY = 8  # a table of more columns is shown without columns of zeros

@@ -1,7 +1,8 @@
 """The plan of a training run, before it starts: what ``proof-r1 train --dry-run`` prints.
 
 In: a :class:`~proof_r1_formal.integrations.trl_run.Run`. Out: lines on data, updates, memory, and the time of an
-update, which is measured: rows of average length go through the model and back.
+update, which is measured: rows of average length go through the model and back. Where no card or a small one is here,
+the arithmetic of an update gives an estimate for any card.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from peft import get_peft_model
 from transformers import AutoConfig, AutoModelForCausalLM
+from trl import get_peft_config
 
+from proof_r1_formal.integrations.progress import duration
 from proof_r1_formal.integrations.trl import ProofConfig
 from proof_r1_formal.integrations.trl_run import Run
 
 GIB = 2**30
 MEASURED = 3_000_000_000
 """The largest number of weights for which a plan measures a pass without an accelerator."""
+ESTIMATED_SPEED = 100e12
+"""Operations a second for the estimate: 10 % of the peak of an H100 in bfloat16, 60 % of that of an RTX 4090."""
 AT_ONCE, PASSES = 8, 3
 """Rows of a pass, and passes; the fastest counts, as the first allocates memory."""
 
@@ -42,9 +48,19 @@ def describe(run: Run) -> Iterator[str]:
     yield f"{updates} updates; the data allow {steps} in {settings.num_train_epochs:g} epochs"
     config = AutoConfig.from_pretrained(run.model.model_name_or_path).get_text_config()
     with torch.device("meta"):  # sizes without weights
-        weights = sum([one.numel() for one in AutoModelForCausalLM.from_config(config).parameters()])
-    yield from _memory(run, config, weights, max(lengths))
+        model = AutoModelForCausalLM.from_config(config)
+        weights = sum([one.numel() for one in model.parameters()])
+        trained = _trained(run, model)
+    yield from _memory(run, config, weights, trained, max(lengths))
+    yield _arithmetic(run, weights, trained, round(fmean(lengths)), rows)
     yield from _time(run, weights, round(fmean(lengths)), rows, updates)
+
+
+def _trained(run: Run, model: Any) -> int:
+    """The number of weights that are trained: those of the adapter, if the run has one, else all."""
+    peft = get_peft_config(run.model)
+    trained = model if peft is None else get_peft_model(model, peft)
+    return sum([one.numel() for one in trained.parameters() if one.requires_grad])
 
 
 def _row_lengths(run: Run) -> list[int]:
@@ -65,9 +81,16 @@ def _tokens(tokenizer: Any, prompt: Any, completion: Any) -> int:
     return len(tokenizer.apply_chat_template(whole, add_generation_prompt=completion is None, return_dict=False))
 
 
-def _memory(run: Run, config: Any, weights: int, longest: int) -> Iterator[str]:
+def _memory(run: Run, config: Any, weights: int, trained: int, longest: int) -> Iterator[str]:
     settings, rows = run.settings, run.settings.per_device_train_batch_size
-    yield f"{weights:,} weights: {weights * 16 / GIB:.1f} GiB with gradients and Adam in float32, if all are trained"
+    size = 2 if run.model.dtype in ("bfloat16", "float16") else 4
+    if trained == weights:
+        yield f"{weights:,} weights: {weights * (12 + size) / GIB:.1f} GiB with gradients and Adam in float32"
+    else:
+        yield (
+            f"{weights:,} weights: {weights * size / GIB:.1f} GiB in {run.model.dtype}; {trained:,} of the adapter are "
+            f"trained: {trained * 16 / GIB:.1f} GiB with gradients and Adam in float32"
+        )
     scored = longest
     if isinstance(settings, ProofConfig):
         scored = settings.max_completion_length or 0
@@ -78,6 +101,20 @@ def _memory(run: Run, config: Any, weights: int, longest: int) -> Iterator[str]:
         yield f"{cache / GIB:.1f} GiB of keys and values for {longest} tokens of a generation batch in float32"
     logits = rows * scored * config.vocab_size * 8
     yield f"{logits / GIB:.1f} GiB of logits and their gradient for {rows} rows of {scored} tokens"
+
+
+def _arithmetic(run: Run, weights: int, trained: int, tokens: int, rows: int) -> str:
+    """The operations of an update for one process: two for each weight and token, of each pass that it takes.
+
+    Passes are forward, back to the activations, back to the weights that are trained, and with checkpointing forward
+    again. Attention and sampling are not counted.
+    """
+    passes = 2 + trained / weights + run.settings.gradient_checkpointing
+    operations = 2 * passes * weights * tokens * rows
+    return (
+        f"{operations / 1e12:,.0f} TFLOP an update for each process, without attention and sampling: by estimate "
+        f"{duration(operations / ESTIMATED_SPEED)} at {ESTIMATED_SPEED / 1e12:.0f} TFLOP/s"
+    )
 
 
 def _time(run: Run, weights: int, tokens: int, rows: int, updates: int) -> Iterator[str]:
@@ -103,11 +140,5 @@ def _time(run: Run, weights: int, tokens: int, rows: int, updates: int) -> Itera
     beside = "; sampling and verification come on top" if isinstance(run.settings, ProofConfig) else ""
     yield (
         f"{row:.3f} s for a row of {tokens} tokens forward and backward on {device.type}: about {update:.1f} s an "
-        f"update, {_duration(update * updates)} in all{beside}"
+        f"update, {duration(update * updates)} in all{beside}"
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -21,6 +21,7 @@ from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation.curves import draw_curves
+from proof_r1_formal.integrations.progress import ProgressLine
 from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, load_tokenizer, task_rows
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
@@ -129,4 +130,5 @@ def _trainer(run: Run) -> Any:
         eval_dataset=run.evaluation,
         processing_class=run.tokenizer,
         peft_config=get_peft_config(run.model),
+        callbacks=[ProgressLine()],
     )

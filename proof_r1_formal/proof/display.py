@@ -68,7 +68,7 @@ def _actions(steps: Iterable[StepReport]) -> Table:
     table.add_column("id", no_wrap=True)
     table.add_column("from", max_width=12)
     table.add_column("conclusion", ratio=1)
-    table.add_column("rule", max_width=18)
+    table.add_column("rule", max_width=21)
     table.add_column("checks", no_wrap=True)
     table.add_column("signal", justify="right")
     for step in steps:

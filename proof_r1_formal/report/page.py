@@ -25,6 +25,7 @@ from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.oracle import Oracle
+from proof_r1_formal.evaluation.diagnosis import first_error
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.tables import to_json
@@ -115,6 +116,7 @@ def page(
         "traces": rows,
         "tables": json.loads(to_json(metrics_tables(evaluate_metrics(problems, reports, lengths=lengths)))),
         "catalogue": _catalogue(verifier.rules),
+        **_present(first=_first_errors(reports)),
     }
     return _fill(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
 
@@ -156,6 +158,29 @@ def _catalogue(rules: Catalogue) -> Data:
 
 
 # -- traces -----------------------------------------------------------------------------------------------------------
+
+
+def _first_errors(reports: Sequence[TraceReport]) -> Data | None:
+    """The commonest kind of first error, how many traces have it, and the first of these; None if there is no error."""
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    for number, report in enumerate(reports):
+        if (found := first_error(report)) is not None:
+            kinds.setdefault(found[1].value, []).append((number, found[0]))
+    if not kinds:
+        return None
+    code, places = max(kinds.items(), key=lambda kind: len(kind[1]))  # of two with as many, the first in the file
+    number, action = places[0]
+    step = reports[number].actions[action]
+    message = next(finding.message for finding in step.findings if finding.code.value == code)
+    flawed = sum(map(len, kinds.values()))
+    return {
+        "code": code,
+        "count": len(places),
+        "flawed": flawed,
+        "trace": number,
+        "action": action,
+        "message": message,
+    } | (_present(step=step.id, rule=step.declared_rule, dependencies=step.dependencies, conclusion=step.conclusion))
 
 
 def _row(number: int, report: TraceReport) -> Data:

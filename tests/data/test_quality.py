@@ -108,13 +108,13 @@ def test_translate_counts_them(tmp_path: Path) -> None:
     path = write(tmp_path, rows, "any.json")
     result = CliRunner().invoke(app, ["translate", str(path), "-o", str(tmp_path / "out"), "--check"])
     assert result.exit_code == 0
-    assert "1 agree" in result.stdout
-    assert "2 differ" in result.stdout
+    assert "of 1 %" in result.stdout
+    assert "of all 2 %" in result.stdout
     row = {cells[0]: cells[1:] for cells in [re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines()]}
-    assert row["names that differ in case"] == ["2", "0 (0 %)", "1 (50 %)", "1"]
+    assert row["names that differ in case"] == ["2", "0", "0.0", "1", "50.0", "1"]
     assert row["any of these pairs"] == row["names that differ in case"]
-    assert row["premises contradictory"] == ["1", "0 (0 %)", "1 (50 %)", "3"]
-    assert row["predicate used once"] == ["4", "1 (100 %)", "2 (100 %)", "1"]
+    assert row["premises contradictory"] == ["1", "0", "0.0", "1", "50.0", "3"]
+    assert row["predicate used once"] == ["4", "1", "100.0", "2", "100.0", "1"]
 
 
 # -- real data --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from rich.console import Console
 from proof_r1_formal.evaluation.measures import Estimate
 from proof_r1_formal.evaluation.tables import Cell, Column, Mark, Style, Table
 from proof_r1_formal.evaluation.terminal import to_rich
+from proof_r1_formal.rules.catalogue import COMPLETE
 
 WORDS = st.lists(st.text("abcXYZ_-/.é語", min_size=1, max_size=9), min_size=1, max_size=4).map(" ".join)
 SCORE = Estimate(0.917, 11, 12, interval=(0.75, 1.0))
@@ -58,19 +60,42 @@ def test_columns_that_do_not_fit_follow_below_with_their_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "pieces"),
+    ("width", "name", "pieces"),
     [
-        ("IMPLICATION_ELIMINATION", ["IMPLICATION_", "ELIMINATION"]),
-        ("DeepSeek-R1-Distill-Qwen-1.5B", ["DeepSeek-R1-Distill-", "Qwen-1.5B"]),
-        ("DISJUNCTIVE_SYLLOGISM", ["DISJUNCTIVE_SYLLOGISM"]),
-        ("Qwen3-4B / Proof-R1 hardened", ["Qwen3-4B / Proof-R1 hardened"]),
-        ("x" * 30, ["x" * 30]),
-        ("- a- -b- " * 3, ["- a- -b- - a- -b- - a- -b-"]),
+        (34, "EXCLUSIVE_DISJUNCTION_ELIMINATION", ["EXCLUSIVE_DISJUNCTION_", "ELIMINATION"]),
+        (34, "DeepSeek-R1-Distill-Qwen-1.5B", ["DeepSeek-R1-Distill-", "Qwen-1.5B"]),
+        (34, "IMPLICATION_ELIMINATION", ["IMPLICATION_ELIMINATION"]),
+        (80, "Qwen3-4B / Proof-R1 hardened", ["Qwen3-4B / Proof-R1 hardened"]),
+        (80, "x" * 30, ["x" * 30]),
+        (80, "- a- -b- " * 3, ["- a- -b- - a- -b- - a- -b-"]),
     ],
 )
-def test_long_names_break_after_their_parts(name: str, pieces: list[str]) -> None:
-    text = shown(Table("t", (Column("count", Style.COUNT), Column("name", Style.TEXT)), ((1, name),)), 80)
+def test_long_names_break_after_their_parts(width: int, name: str, pieces: list[str]) -> None:
+    text = shown(Table("t", (Column("count", Style.COUNT), Column("name", Style.TEXT)), ((1, name),)), width)
     assert [line.strip().removeprefix("1 ").strip() for line in text.splitlines()[4:-1]] == pieces
+
+
+def rules_table(*counts: str) -> Table:
+    names = [rule.name for rule in COMPLETE.rules]
+    columns = (Column("rule", Style.TEXT), *[Column(count, Style.COUNT) for count in counts])
+    return Table("t", columns, tuple([(name, *[12345] * len(counts)) for name in names]))
+
+
+def test_names_of_rules_stay_on_one_line_in_a_pipe() -> None:
+    lines = shown(rules_table("steps", "schema", "semantic", "rule holds"), 80).splitlines()
+    rows = [line for line in lines if "12345" in line]
+    assert [row.split()[0] for row in rows] == [rule.name for rule in COMPLETE.rules]
+    assert all(row.count("12345") == 4 for row in rows)
+
+
+@given(st.integers(44, 90), st.integers(1, 6))
+def test_names_of_rules_take_two_lines_at_most(width: int, counts: int) -> None:
+    text = shown(rules_table(*[f"count {n}" for n in range(counts)]), width)
+    lines = iter([line.split()[0] for line in text.splitlines() if re.match(r" [A-Z_]+(?!\S)", line)])
+    for _ in range(text.count("rule ")):
+        for rule in COMPLETE.rules:
+            first = next(lines)
+            assert rule.name in (first, first + next(lines) if first != rule.name else first)
 
 
 @pytest.mark.parametrize("width", [1, 5, 20])

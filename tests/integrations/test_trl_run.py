@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -85,6 +86,7 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     done = train("--config", "learn.yaml")
     assert done.returncode == 0, done.stderr[-2000:]
     assert "proof/signal" in done.stdout
+    assert re.search(r"^update 1 of 2: right \d+\.\d %, verified \d.*tokens/s, \d+ s left$", done.stderr, re.MULTILINE)
     assert (files / "learn" / "model" / "model.safetensors").exists()
     again = train("--config", "learn.yaml", "max_steps=4")
     assert again.returncode == 0, again.stderr[-2000:]
@@ -149,7 +151,7 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
     assert "run.lock: another run is writing this file; wait for it, or name another output" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["warm-up", "learn", "warm-up-cpu", "learn-cpu"])
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "examples" / "trl").glob("*.yaml")))
 def test_the_example_files_can_be_used(
     name: str, taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +162,8 @@ def test_the_example_files_can_be_used(
     here = ["--model_name_or_path", str(taught), "--output_dir", str(tmp_path)]
     here += [word for field in ("problems", "evaluation") for word in (f"--{field}", "examples/problems.jsonl")]
     lines = list(describe(read_run(ROOT / "examples" / "trl" / f"{name}.yaml", [*here, "--max_prompt_tokens", "2000"])))
+    assert any("TFLOP an update" in line for line in lines)
+    assert any("of the adapter are trained" in line for line in lines) == name.endswith("lora")
     assert lines[0].startswith("6 demonstrations; " if name.startswith("warm-up") else "6 problems; ")
 
 

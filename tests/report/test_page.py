@@ -21,6 +21,7 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.diagnosis import first_error
 from proof_r1_formal.kernel.answer import Answer
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.batch import verified_by
@@ -42,6 +43,20 @@ def examples() -> tuple[Verifier, tuple[tuple[Completion, TraceReport], ...]]:
     verifier = Verifier()
     asked = example_answers()
     return verifier, tuple((c, verifier.verify(case, c.completion, sample=c.sample)) for case, c in asked)
+
+
+def test_the_commonest_first_error_is_named_with_its_first_trace() -> None:
+    verifier, asked = examples()
+    index = json.loads(element(page(verifier, PROBLEMS, [c for c, _ in asked]), "index"))
+    first = index["first"]
+    kinds = [found[1].value for _, report in asked if (found := first_error(report)) is not None]
+    assert (first["count"], first["flawed"]) == (kinds.count(first["code"]), len(kinds))
+    assert first["count"] == max(map(kinds.count, kinds))
+    trace = index["traces"][first["trace"]]
+    assert first["code"] in trace["codes"]
+    assert int(trace["steps"][first["action"]]) % 4 < 3
+    flawless = [c for c, report in asked if first_error(report) is None]
+    assert "first" not in json.loads(element(page(verifier, PROBLEMS, flawless), "index"))
 
 
 class CountingKernel(KernelEvidence):

@@ -132,6 +132,19 @@ def test_it_opens_with_charts_and_a_list(opened: Opened) -> None:
     assert opened.asked == [opened.url]
 
 
+def test_it_opens_on_what_went_wrong_first(opened: Opened) -> None:
+    page = opened.page
+    card = page.locator("main .card").first
+    expect(card).to_contain_text("not entailed is the first error of 3 of the 6 traces with an error")
+    expect(card).to_contain_text("the dependencies do not entail the conclusion")
+    expect(page.locator(".tile").first).to_contain_text("11 of 12 outputs")
+    expect(page.locator("main")).to_contain_text("These rates leave out 1 output whose label is Uncertain.")
+    assert page.get_by_text("Proof report").count() == 1
+    card.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="s1")).to_be_visible()
+    assert page.evaluate("location.hash") == "#/trace/garden%2F2/1/a0"
+
+
 def test_search_and_filters_choose_traces(opened: Opened) -> None:
     page, rows = opened.page, opened.page.locator(".rows a")
     page.get_by_label("Search problems").fill("RAKES leaves")

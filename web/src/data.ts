@@ -49,6 +49,20 @@ export interface Table {
   rows: Record<string, string | number | Estimate>[];
 }
 
+/** The commonest kind of first error, and the first trace that has it. */
+export interface FirstError {
+  code: string;
+  count: number; // traces of which it is the first error
+  flawed: number; // traces with an error
+  trace: number;
+  action: number;
+  message: string;
+  step?: string;
+  rule?: string;
+  dependencies?: string[];
+  conclusion?: string;
+}
+
 export interface Index {
   title: string;
   package: string;
@@ -61,6 +75,7 @@ export interface Index {
   problems: Problem[];
   traces: TraceRow[];
   tables: Table[];
+  first?: FirstError; // none if all steps pass
   catalogue: {
     rules: Record<string, string>;
     schemata: Record<string, { premises: string[]; conclusion: string; kernels: string[] }>;

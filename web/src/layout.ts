@@ -39,7 +39,8 @@ export const LARGEST = 160;
 const HEIGHT = 58;
 const CHARACTER = 7.4;
 const NARROWEST = 128;
-const WIDEST = 216;
+const WIDEST = 216; // of a formula, which is shortened beyond
+const WIDEST_NOTE = 320; // of a title and a note, which are words and stay whole
 
 type Drawn = Omit<Node, "x" | "y" | "width" | "height">;
 
@@ -97,7 +98,11 @@ function placed(nodes: Drawn[], edges: Omit<Edge, "path">[]): Graph {
   graph.setGraph({ rankdir: "TB", nodesep: 16, ranksep: 42, marginx: 8, marginy: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
   const widthOf = (node: Drawn) =>
-    Math.min(WIDEST, Math.max(NARROWEST, 30 + CHARACTER * Math.max(node.text.length, node.title.length + node.note.length - 4)));
+    Math.max(
+      NARROWEST,
+      Math.min(WIDEST, 30 + CHARACTER * node.text.length),
+      Math.min(WIDEST_NOTE, 58 + 8 * Math.min(20, node.title.length) + 6 * node.note.length),
+    );
   for (const node of nodes) graph.setNode(node.key, { width: widthOf(node), height: HEIGHT });
   for (const edge of edges) graph.setEdge(edge.from, edge.to);
   dagre.layout(graph);

@@ -124,7 +124,7 @@ function App() {
   return (
     <div class={`app${where.problem === null ? "" : " reading"}${index.traces.length === 1 ? " single" : ""}`}>
       <header class="bar">
-        <a href={addressOfTrace(null)} class="name"><span class="mark" aria-hidden="true">⊢</span> {index.title}</a>
+        <a href={addressOfTrace(null)} class="name" aria-label={index.title}><span class="mark" aria-hidden="true">⊢</span> {where.problem !== null && index.title}</a>
         <span class="tools">
           <button type="button" class="to-search" onClick={() => search.current?.focus()} aria-label="Search" title="Search (/)">⌕</button>
           <button type="button" onClick={() => help.current?.showModal()} aria-label="Keys" title="Keys (?)">?</button>
@@ -136,7 +136,7 @@ function App() {
       <TraceList rows={rows} filter={filter} setFilter={setFilter} current={shown} search={search} address={addressOfTrace} compared={() => setRun(run + 1)} />
       <main ref={main} tabIndex={-1}>
         {where.problem === null ? (
-          <Overview setFilter={setFilter} />
+          <Overview setFilter={setFilter} address={(number, node) => addressOf({ problem: problemOf(index.traces[number]!).id, sample: index.traces[number]!.sample, node, filter })} />
         ) : shown === null ? (
           <div class="nothing">
             <p>This report has no trace of problem <strong>{where.problem}</strong>, sample {where.sample}.</p>

@@ -1,6 +1,7 @@
 // All traces at a glance: scores, what became of answers and steps, and which rules and faults there are.
 
-import { index, LEVELS, NOTES, outcome, OUTCOMES, words, type Estimate, type Outcome, type Table } from "./data";
+import { Formula } from "./formula";
+import { index, LEVELS, NOTES, outcome, OUTCOMES, problemOf, words, type Estimate, type Outcome, type Table } from "./data";
 import { counted, NO_FILTER, type Filter } from "./select";
 
 const isEstimate = (cell: unknown): cell is Estimate => typeof cell === "object" && cell !== null;
@@ -14,32 +15,40 @@ const round = (value: number | null, percent: boolean) => (value === null ? "–
 interface Score {
   name: string;
   meaning: string;
+  of: string; // what the denominator counts
   more: string; // shown on hover
 }
 
 const SCORES: Record<string, Score> = {
-  Avg: { name: "Right answers", meaning: "share of outputs whose answer is right", more: "Avg@K: the mean over K samples of each problem." },
-  Pass: { name: "Solved problems", meaning: "share of problems with a right answer among the samples", more: "Pass@K: at least one of K samples of a problem is right." },
+  Avg: { name: "Right answers", meaning: "share of outputs whose answer is right", of: "outputs", more: "Avg@K: the mean over K samples of each problem." },
+  Pass: { name: "Solved problems", meaning: "share of problems with a right answer among the samples", of: "problems", more: "Pass@K: at least one of K samples of a problem is right." },
   FVR: {
     name: "Entailed steps",
     meaning: "share of steps that are entailed; cascades are left out",
+    of: "steps",
     more: "FVR. A step that depends on an earlier rejected action is a cascade: the fault is the earlier action’s. The strict rate counts every step of every parsed output.",
   },
   RVR: {
     name: "Steps by their rule",
     meaning: "share of steps that are instances of their rule; cascades are left out",
+    of: "steps",
     more: "RVR. Entailed steps that are also instances of the rule that they name. The strict rate counts every step of every parsed output.",
   },
   RGD: {
     name: "Distance to reference length",
     meaning: "0 if proofs are as long as the reference proofs",
+    of: "outputs",
     more: "RGD: the mean of |log(steps / steps of the reference proof)| over parsed outputs with a reference proof. Less is better.",
   },
-  "Right and verified": { name: "Right and verified", meaning: "share of outputs whose answer is right and verified", more: "Verified: the last action states the answer, and every step that it rests on is entailed." },
+  "Right and verified": { name: "Right and verified", meaning: "share of outputs whose answer is right and verified", of: "outputs", more: "Verified: the last action states the answer, and every step that it rests on is entailed." },
 };
-const SPREAD = "The number after ± is a standard deviation over the samples; for Pass@K it is the standard error over the problems.";
+/** What the number after ± is. */
+const spreadOf = (label: string) => (label.startsWith("Pass") ? "standard error over problems" : "standard deviation over samples");
 
-export function Overview({ setFilter }: { setFilter: (filter: Filter) => void }) {
+/** The name of a solver without its version. */
+const solver = index.solver.startsWith("embedded") ? "the engine of this package" : index.solver.replace(/ [\d.]+$/, "");
+
+export function Overview({ setFilter, address }: { setFilter: (filter: Filter) => void; address: (number: number, node: string) => string }) {
   const problems = index.problems.length;
   const only = (part: Partial<Filter>) => setFilter({ ...NO_FILTER, ...part });
   return (
@@ -47,10 +56,11 @@ export function Overview({ setFilter }: { setFilter: (filter: Filter) => void })
       <header class="heading">
         <h1>{index.title}</h1>
         <p class="quiet">
-          {index.traces.length.toLocaleString("en")} traces of {problems.toLocaleString("en")} {problems === 1 ? "problem" : "problems"}, checked step by step
-          under the rules “{index.rules}” by {index.solver}
+          {index.traces.length.toLocaleString("en")} traces of {problems.toLocaleString("en")} {problems === 1 ? "problem" : "problems"}. Each step was checked
+          under the rules “{index.rules}” by {solver}.
         </p>
       </header>
+      <First only={only} address={address} />
       <Tiles />
       <div class="charts">
         <Answers only={only} />
@@ -67,7 +77,7 @@ export function Overview({ setFilter }: { setFilter: (filter: Filter) => void })
       <footer class="quiet small">
         {index.evidence === "none" && "No evidence was checked: all verdicts rest on the solver. "}
         {index.unsupported > 0 && `${index.unsupported} steps have an answer without evidence; they verify no answer. `}
-        Made by {index.package}. Each step shows the evidence for its verdict: a rechecked proof, a rechecked countermodel, or only the solver’s answer.
+        Made by {index.package} with the solver {index.solver}. Each step shows the evidence for its verdict: a rechecked proof, a rechecked countermodel, or only the solver’s answer.
       </footer>
     </article>
   );
@@ -78,13 +88,43 @@ function scores(title: string, group = "overall"): [string, Estimate][] {
   return Object.entries(row ?? {}).flatMap(([name, cell]) => (isEstimate(cell) && cell.denominator > 0 ? [[name, cell]] : []));
 }
 
+/** What went wrong first: the commonest kind of first error, and its first example. */
+function First({ only, address }: { only: (part: Partial<Filter>) => void; address: (number: number, node: string) => string }) {
+  const first = index.first;
+  if (first === undefined) return <section class="card first"><h2>What went wrong first</h2><p>Nothing: every step of every trace passes all four checks.</p></section>;
+  const row = index.traces[first.trace]!;
+  const problem = problemOf(row);
+  return (
+    <section class="card first">
+      <h2>What went wrong first</h2>
+      <p>
+        <button type="button" class="kind" onClick={() => only({ code: first.code })}>{words(first.code)}</button> is the first error
+        of {first.count.toLocaleString("en")} of the {first.flawed.toLocaleString("en")} traces with an error. The first of them:
+      </p>
+      <blockquote>
+        <p><a href={address(first.trace, `a${first.action}`)}>{problem.id} #{row.sample}, {first.step === undefined ? `action ${first.action + 1}` : `step ${first.step}`}</a>{problem.question !== undefined && <span class="quiet"> {problem.question}</span>}</p>
+        {first.conclusion !== undefined && (
+          <p>
+            <Formula text={first.conclusion} />
+            <span class="quiet"> from {first.dependencies?.join(", ") ?? "nothing"}{first.rule !== undefined && `, by ${words(first.rule)}`}</span>
+          </p>
+        )}
+        <p class="why">{first.message}</p>
+      </blockquote>
+    </section>
+  );
+}
+
+/** How many outputs the rates leave out, because their label is Uncertain. */
+const apart = Number(index.tables.find((table) => table.title === "Left out")?.rows.find((row) => String(row["what"]).startsWith("outputs: label is Uncertain"))?.["count"] ?? 0);
+
 function Tiles() {
   const shown = [...scores("Scores"), ...scores("Answers and proofs").filter(([name]) => name.startsWith("Right and verified"))];
   if (shown.length === 0) return null;
   const strict = new Map(shown.filter(([name]) => name.startsWith("Strict ")));
-  const said = ({ value, spread }: Estimate, percent: boolean) =>
-    `${round(value, percent)}${percent ? "%" : ""}${spread === null ? "" : ` ± ${round(spread, percent)}`}`;
+  const said = ({ value, numerator, denominator }: Estimate, percent: boolean) => `${round(value, percent)}${percent ? "%" : ""} (${numerator} of ${denominator} steps)`;
   return (
+    <>
     <dl class="tiles">
       {shown.filter(([name]) => !strict.has(name)).map(([name, estimate]) => {
         const { value, spread } = estimate;
@@ -92,15 +132,23 @@ function Tiles() {
         const score = SCORES[label.split("@")[0]!];
         const other = strict.get(`Strict ${name}`);
         return (
-          <div class="tile" title={`${score?.more ?? ""} ${SPREAD}`.trim()}>
+          <div class="tile" title={score?.more}>
             <dt>{score?.name ?? label} {score !== undefined && score.name !== label && <abbr>{label}</abbr>}</dt>
-            <dd class="number">{round(value, percent)}{percent && <small>%</small>}{spread !== null && <small class="spread"> ± {round(spread, percent)} {label.startsWith("Pass") ? "s.e." : "s.d."}</small>}</dd>
+            <dd class="number">{round(value, percent)}{percent && <small>%</small>}</dd>
+            {score !== undefined && <dd class="of">{percent ? `${estimate.numerator.toLocaleString("en")} of ${estimate.denominator.toLocaleString("en")} ${score.of}` : `mean of ${estimate.denominator.toLocaleString("en")} ${score.of}`}</dd>}
             {other !== undefined && <dd class="strict">strict {said(other, percent)}</dd>}
             <dd class="meaning">{score?.meaning}</dd>
+            {spread !== null && <dd class="meaning">{spreadOf(label)}: {round(spread, percent)}{percent && " points"}</dd>}
           </div>
         );
       })}
     </dl>
+    {apart > 0 && (
+      <p class="quiet small apart">
+        These rates leave out {apart.toLocaleString("en")} {apart === 1 ? "output" : "outputs"} whose label is Uncertain. The panels below count all {index.traces.length.toLocaleString("en")} traces.
+      </p>
+    )}
+    </>
   );
 }
 
@@ -136,14 +184,14 @@ function Answers({ only }: { only: (part: Partial<Filter>) => void }) {
     meaning: OUTCOMES[what].meaning,
     choose: () => only({ outcome: what }),
   }));
-  return <section class="card"><h2>Answers</h2><Stacked parts={parts} label="Answers" /></section>;
+  return <section class="card"><h2>Answers</h2><p class="quiet small">Of all {index.traces.length.toLocaleString("en")} traces.</p><Stacked parts={parts} label="Answers" /></section>;
 }
 
 function Steps() {
   const counts = [0, 0, 0, 0];
   for (const row of index.traces) for (const digit of row.steps) counts[Number(digit) & 3]! += 1;
   const parts = LEVELS.map((level, number) => ({ name: `${level.name}, signal ${level.signal}`, count: counts[number]!, kind: level.name, meaning: level.meaning }));
-  return <section class="card"><h2>Steps</h2><Stacked parts={parts.reverse()} label="Steps by signal" /></section>;
+  return <section class="card"><h2>Steps</h2><p class="quiet small">Of all {counts.reduce((sum, count) => sum + count, 0).toLocaleString("en")} steps.</p><Stacked parts={parts.reverse()} label="Steps by signal" /></section>;
 }
 
 interface Bar {

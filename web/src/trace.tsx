@@ -71,7 +71,7 @@ function Heading({ problem, row, trace, overview }: { problem: Problem; row: Tra
         {row.correct === false && wanted !== undefined && <>; the reference answer is <strong>{wanted}</strong></>}
       </p>
       {trace.consistency !== "consistent" && <p class="warning">The premises are {trace.consistency}: {trace.consistency === "inconsistent" ? "anything follows from them." : "no model of them was found."}</p>}
-      {answer !== undefined && trace.faults !== undefined && <p class={row.verified ? "warning partial" : "warning"}>The answer is {row.verified ? "verified, but not rule-verified" : "not verified"}: {trace.faults.join("; ")}.</p>}
+      {answer !== undefined && trace.faults !== undefined && <p class={row.verified ? "warning entailed" : "warning"}>The answer is {row.verified ? "verified, but not rule-verified" : "not verified"}: {trace.faults.join("; ")}.</p>}
       {trace.cut && <p class="warning partial">This trace is hard: the budget for what the page shows is spent, so proofs or repairs of some steps are missing. The verdicts are complete.</p>}
       {trace.open !== undefined && (
         <details class="open">

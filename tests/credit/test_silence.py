@@ -1,0 +1,79 @@
+"""A run that learns nothing in its first batches says so once, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from proof_r1_formal import Problem
+from proof_r1_formal.credit.assigner import CreditAssigner
+from proof_r1_formal.credit.silence import FIRST_BATCHES
+from proof_r1_formal.generate import Prover
+from proof_r1_formal.generate.synthesize import Proved
+from proof_r1_formal.proof.trajectory import completion
+
+Answers = list[tuple[Problem, str]]
+END = 256
+WARNING = f"the first {FIRST_BATCHES} batches (10 completions) taught the model nothing: "
+
+
+@pytest.fixture
+def said(caplog: pytest.LogCaptureFixture, byte_tokenizer: str) -> Callable[..., list[str]]:
+    """What is logged of batches of two completions each, all of one problem."""
+
+    def run(problem: Problem, *batches: tuple[str, str], method: str = "grpo") -> list[str]:
+        caplog.set_level(logging.WARNING)
+        assigner = CreditAssigner(byte_tokenizer, method=method, workers=0)
+        for texts in batches:
+            assigner.credit([problem] * 2, [[*text.encode(), END] for text in texts], 2)
+        return [record.getMessage() for record in caplog.records if "batches" in record.getMessage()]
+
+    return run
+
+
+def right(problem: Problem) -> str:
+    found = Prover().prove(problem)
+    assert isinstance(found, Proved)
+    return completion(problem, found.steps)
+
+
+def wrong(problem: Problem) -> str:
+    other = next(o for o in problem.options if o.id != problem.answer and not o.label.startswith("Uncertain"))
+    return right(problem).replace(f'"{problem.answer}"', f'"{other.id}"')
+
+
+def test_texts_without_a_summary_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
+    problem = answers[0][0]
+    silent = [("no", "proof")] * FIRST_BATCHES
+    assert said(problem, *silent[1:]) == []
+    (message,) = said(problem, *silent, *silent)
+    assert message.startswith(WARNING)
+    assert "no completion has a summary that parses. Warm the model up" in message
+
+
+def test_wrong_answers_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
+    problem = answers[0][0]
+    (message,) = said(problem, *[(wrong(problem), wrong(problem))] * FIRST_BATCHES)
+    assert message == f"{WARNING}{message.removeprefix(WARNING)}"
+    assert "10 of them parse, but none selects the right option" in message
+
+
+def test_problems_that_are_solved_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
+    problem = answers[0][0]
+    (message,) = said(problem, *[(right(problem), right(problem))] * FIRST_BATCHES)
+    assert message == f"{WARNING}every completion is right and rule-verified. Give harder problems"
+
+
+def test_groups_that_agree_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
+    problem = answers[0][0]
+    both = [(right(problem), right(problem)), (wrong(problem), wrong(problem))]
+    (message,) = said(problem, *(both * FIRST_BATCHES)[:FIRST_BATCHES])
+    assert "the completions of each group earn the same" in message
+
+
+def test_one_batch_that_teaches_ends_the_watch(answers: Answers, said: Callable[..., list[str]]) -> None:
+    problem = answers[0][0]
+    silent = [("no", "proof")] * FIRST_BATCHES
+    assert said(problem, *silent[1:], (right(problem), wrong(problem)), *silent) == []
