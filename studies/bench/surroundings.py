@@ -60,7 +60,7 @@ def _elsewhere(environment: Environment, names: Mapping[str, Sequence[str]]) -> 
     }
 
 
-_CREDIT = ("credit/test_assigner.py", "credit/test_escapes.py")
+_CREDIT = ("credit/test_settings.py", "credit/test_assigner.py", "credit/test_escapes.py")
 _PRESETS = ("credit/test_terms.py", "credit/test_methods.py", "credit/test_reward_hacking.py", *_CREDIT)
 _EVALUATION = ("evaluation/test_metrics.py", "evaluation/test_study.py")
 _TABLES = ("evaluation/test_terminal.py", *_EVALUATION, "evaluation/test_evaluation_commands.py")
