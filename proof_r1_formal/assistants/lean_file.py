@@ -216,7 +216,7 @@ def _notes(certificate: AnyCertificate, problem: Problem) -> dict[str, list[str]
 
 def _text(label: str, theorem: LeanTheorem, notes: Mapping[str, list[str]]) -> str:
     """A theorem with the notes in its statement; its legend stands above it."""
-    if theorem.definitions:
+    if theorem.definitions or theorem.legend:
         return "\n".join([*([_comment(theorem.legend)] if theorem.legend else []), theorem.text(label)])
     lines: list[str] = []
     for line in theorem.statement.split("\n"):

@@ -48,7 +48,7 @@ def answer(
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
     With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
-    are have definitions.
+    are have definitions, unless there are more than :data:`MOST_NAMED` steps.
 
     Raises:
         ProofError: a proof cannot be written as data.
@@ -56,7 +56,8 @@ def answer(
         StructureError: the model does not interpret a symbol of the premises.
     """
     every = (*premises.values(), *[formula for _, _, formula, _ in steps], goal)
-    numbers = Numbers(every, named=True)
+    named = len(steps) <= MOST_NAMED
+    numbers = Numbers(every, named=named)
     formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
     keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
     lemmas = Lemmas([proof for _, _, _, proof in steps])
@@ -67,19 +68,25 @@ def answer(
         derivation = derivation_text(proof, before, formula, numbers, lemmas)
         known = texts([keys[each] for each in dependencies])
         written.append(f"⟨{keys[id_]}, {known}, {formula_text(formula, numbers)}, {derivation}⟩")
-    by_key = texts([f"⟨{keys[id_]}, {premise_name(id_)}⟩" for id_ in premises])
-    problem = f"⟨{numbers.declarations()}, {by_key}, {texts([GOAL])}⟩"
+    says = {each.name: each.name if named else each.value for each in given}
+    by_key = texts([f"⟨{keys[id_]}, {says[premise_name(id_)]}⟩" for id_ in premises])
+    problem = f"⟨{numbers.declarations()}, {by_key}, {texts([says[GOAL]])}⟩"
+    stated = "problem" if named else problem
     trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
-    entails, proof_ = f"{_CHECKER}.Problem.Entails problem 0", f"{_CHECKER}.trace_sound (t := {trace}) rfl"
+    entails, proof_ = f"{_CHECKER}.Problem.Entails {stated} 0", f"{_CHECKER}.trace_sound (t := {trace}) rfl"
     if model is not None:
         tables = _tables(model, Signature.infer(every), numbers)
-        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent problem)"
+        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent {stated})"
         proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) rfl rfl"
     legend = "; ".join([f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)])
+    if not named:
+        return LeanTheorem(f": {entails}", proof_, f"{numbers.legend()}; {legend}")
     defined = (*numbers.definitions(), *given, Definition("problem", f"{_CHECKER}.Problem", problem))
     return LeanTheorem(f": {entails}", proof_, legend, definitions=defined)
 
 
+MOST_NAMED = 100
+"""The most steps of an answer whose symbols have names: Lean unfolds a name wherever it reads one."""
 GOAL = "goal"
 """The name of the definition of the goal."""
 

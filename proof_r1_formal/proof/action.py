@@ -7,6 +7,8 @@ The summary is the first one after the thoughts (``proof.thoughts``); its array 
 *parsed* if it is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its
 span. The work is linear in the text, and what is read depends on the text alone: ``check_bundle.py`` reads it again by
 the same rule.
+
+One module, because the summary, its array and its elements share how characters are counted.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 In: a text, the tokens of a formula and the scopes of its quantifiers, or what the parser made of a name. Out: nothing,
 or an :class:`AmbiguousError` at the place that can be read in two ways. ``docs/parsing.md`` lists the rules. A name in
 double quotes is never ambiguous.
+
+One module, because each rule looks at the same tokens and scopes, in one pass over them.
 """
 
 from __future__ import annotations
