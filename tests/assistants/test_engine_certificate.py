@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,18 @@ def test_two_files_must_not_have_one_id(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["prove", str(tmp_path / "one" / "a.p"), "-p", str(tmp_path / "two" / "a.p")])
     assert result.exit_code != 0
     assert "as" in str(result.exception) and "rename one of the files" in str(result.exception)
+
+
+def test_no_text_of_a_problem_leaves_its_quotation_in_isabelle() -> None:
+    hostile = "é \\<close> @{ML x} `\naxiomatization where False \\end{document}"
+    asked = problem("P(a)", goal="P(a)")
+    certificate = certify_problem(Verifier(), asked)
+    assert isinstance(certificate, Certificate)
+    text = isar_theory(certificate, "Asked", problem=replace(asked, question=hostile))
+    about, _, rest = text.partition("\ntext \\<open>\n  ")[2].partition("\n\\<close>\n")
+    quoted = about.removeprefix("@{verbatim \\<open>").removesuffix("\\<close>}")
+    assert quoted.endswith(
+        "(U+00E9) (U+005C)<close> (U+0040){ML x} (U+0060)(U+000A)axiomatization where False (U+005C)end{document}"
+    )
+    assert not set(quoted) & set("\\@`\n")
+    assert rest == isar_theory(certificate, "Asked").partition("begin\n")[2]
