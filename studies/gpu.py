@@ -241,7 +241,7 @@ def preparation(*, compiler: bool) -> list[list[str]]:
         ["make", "pretrained"],
         [python, "-m", "venv", OPENRLHF],
         [*first, "-r", f"{requirements}-openrlhf.txt"],
-        [*first, "--no-deps", "--no-build-isolation", "deepspeed==0.19.6", "openrlhf==0.11.2", "-e", "."],
+        [*first, "--no-deps", "deepspeed==0.19.6", "openrlhf==0.11.2", "-e", "."],
         [*first, "--no-deps", "nvidia-nccl-cu13>=2.30"],  # PyTorch pins an older one; the server on one card needs this
         [python, "-m", "venv", VERL],
         [*second, "-r", f"{requirements}-verl.txt"],
