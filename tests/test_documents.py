@@ -52,6 +52,7 @@ NOT_RUN = {
     ("decoding.md", "pip install"): "changes the environment",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluation/test_evaluation_commands.py runs a study",
+    ("hub.md", "proof-r1 dataset -p folio"): "wants the datasets; tests/integrations/test_dataset_cards.py has records",
     ("paper.md", "python -m studies"): "wants the datasets; tests/studies/test_paper_splits.py has them",
 }
 """Blocks that nothing can run: page and beginning -> why."""
