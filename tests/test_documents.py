@@ -54,6 +54,7 @@ NOT_RUN = {
     ("evaluation.md", "make small"): "wants servers of models; tests/studies/test_agents_study.py has the answers",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluation/test_evaluation_commands.py runs a study",
     ("gpu.md", "python -m studies.gpu"): "wants a card; tests/studies/test_gpu.py and test_card.py run what a CPU can",
+    ("hub.md", "proof-r1 dataset -p folio"): "wants the datasets; tests/integrations/test_dataset_cards.py has records",
     ("paper.md", "python -m studies"): "wants the datasets; tests/studies/test_paper_splits.py has them",
 }
 """Blocks that nothing can run: page and beginning -> why."""

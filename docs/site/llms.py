@@ -22,7 +22,7 @@ HEAD = """\
 
 > Check, certify and credit the proofs that language models write, step by step, in first-order logic.
 
-This is a Python package with the command `proof-r1`. `proof-r1 --help` lists the commands, and `proof-r1 COMMAND --help`
+This is a Python package with the command `proof-r1`. `proof-r1 --help` lists the commands, `proof-r1 COMMAND --help`
 the options of one. A verdict is yes only if its evidence was rechecked; undecided is not no.
 """
 
