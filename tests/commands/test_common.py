@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.commands.common import LeftOut
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
@@ -24,9 +24,9 @@ def test_numbers_agree_with_their_nouns() -> None:
 
 def test_the_first_five_ids_are_shown() -> None:
     ids = [f"p/{n}" for n in range(7)]
-    assert common.shown_ids(ids[:5]) == "p/0, p/1, p/2, p/3, p/4"
-    assert common.shown_ids(ids) == "p/0, p/1, p/2, p/3, p/4, …"
-    assert common.shown_ids([]) == ""
+    assert problem_files.shown_ids(ids[:5]) == "p/0, p/1, p/2, p/3, p/4"
+    assert problem_files.shown_ids(ids) == "p/0, p/1, p/2, p/3, p/4, …"
+    assert problem_files.shown_ids([]) == ""
 
 
 # -- the end of a command ---------------------------------------------------------------------------------------------
@@ -143,17 +143,6 @@ def test_control_characters_alone_are_replaced(character: str) -> None:
         assert character not in stream.getvalue()
     elif character not in "\n\N{REPLACEMENT CHARACTER}":
         assert stream.getvalue() == f"a{character}b"
-
-
-def test_a_table_has_its_title_and_heads() -> None:
-    table = common.new_table("Numbers", "name", "count")
-    table.add_row("a word that is too long", "1")
-    stream = StringIO()
-    Console(file=stream, width=60).print(table)
-    title, heads, *_ = [line for line in stream.getvalue().splitlines() if line.strip()]
-    assert title.startswith("Numbers")
-    assert heads.split() == ["name", "count"]
-    assert "a word that is too long" in stream.getvalue()
 
 
 # -- outputs ----------------------------------------------------------------------------------------------------------
