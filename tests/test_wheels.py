@@ -59,7 +59,7 @@ def test_uvx_runs_the_command_from_the_wheel(wheel: Path, tmp_path: Path) -> Non
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PIP_CONSTRAINT")}
     program = [uv.find_uv_bin(), "tool", "run", "--from", str(wheel), "proof-r1"]
     examples = ROOT / "examples"
-    given = ["-p", examples / "problems.jsonl", "-c", examples / "completions.jsonl"]
+    given = ["-p", str(examples / "problems.jsonl"), "-c", str(examples / "completions.jsonl")]
     done = subprocess.run(
         [*program, "verify", *given, "-o", "out.jsonl"],
         cwd=tmp_path,
