@@ -23,7 +23,7 @@ def templates() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.JoinedStr(values):
-                    yield "".join([one.value if isinstance(one, ast.Constant) else GAP for one in values])
+                    yield "".join([str(one.value) if isinstance(one, ast.Constant) else GAP for one in values])
                 case ast.Constant(str(text)):
                     yield re.sub(r"%[sd]", GAP, text)
 

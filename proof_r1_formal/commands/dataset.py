@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.commands.gym import BUDGET
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.generate.synthesize import Prover
@@ -48,7 +48,7 @@ def dataset(
     """
     rows_file, card_file = out / ROWS, out / "README.md"
     left_out = common.LeftOut(strict)
-    found = common.read_problem_file(problems, format, left_out, notation=notation)
+    found = problem_files.read_problem_file(problems, format, left_out, notation=notation)
     out.mkdir(parents=True, exist_ok=True)
     common.check_outputs(rows_file, card_file, inputs=(problems,))
     about = About(name, license, source, split, labels_only)

@@ -73,7 +73,8 @@ def test_every_lemma_has_a_proof_in_the_calculus(name: str) -> None:
 
 def test_the_theories_are_of_one_piece() -> None:
     text = (THEORIES / "ROOT").read_text()
-    assert text == root("Proof_R1", re.search(r"description \\<open>(.*)\\<close>", text)[1], ["Proof_R1"])
+    (description,) = re.findall(r"description \\<open>(.*)\\<close>", text)
+    assert text == root("Proof_R1", description, ["Proof_R1"])
     assert (THEORIES / "document" / "root.tex").is_file()
     imported = {"Proof_R1"}
     for file in FILES:

@@ -35,7 +35,7 @@ def words() -> Any:
     """A tokenizer with Qwen3's template of chats, as TRL has it. Texts that are long are few tokens."""
     from tokenizers import AddedToken, ByteLevelBPETokenizer
     from transformers import PreTrainedTokenizerFast
-    from transformers.utils import get_json_schema
+    from transformers.utils.chat_template_utils import get_json_schema
     from trl.chat_template_utils import qwen3_chat_template
 
     environment = ProofEnvironment()
