@@ -546,6 +546,7 @@ READING: dict[str, tuple[str, ...]] = {
     "export": ("-c", "C", "--to", "tptp", "-o", "out"),
     "prove": ("-o", "out"),
     "translate": ("-o", "out"),
+    "dataset": ("-o", "out", "--name", "garden", "--license", "mit", "--source", "Made for a test."),
 }
 """Commands that read many records -> their other options."""
 
@@ -593,7 +594,8 @@ def test_every_command_that_reads_many_records_is_strict(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["report", "verify", "show"])
 def test_an_option_with_one_value_is_not_given_twice(name: str, tmp_path: Path) -> None:
-    result = run(name, *INPUTS, f"--completions={COMPLETIONS}", "-o", "out", folder=tmp_path)
+    out = () if name == "show" else ("-o", "out")
+    result = run(name, *INPUTS, f"--completions={COMPLETIONS}", *out, folder=tmp_path)
     assert result.returncode == 2
     assert "Invalid value for '-c' / '--completions': it is given 2 times, and it takes one value" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -3,8 +3,6 @@
 In: for each completion of a batch its problem and the ids of its tokens. Out: a :class:`BatchCredit`. Between the two,
 the bytes of the tokens are verified as one text, never a decoded one, so each advantage stands at the tokens that
 earned it. The state between batches is the moving average of the signals of each rule.
-
-One module, because the two halves of a batch share workers, pieces of tokens and the moving averages.
 """
 
 from __future__ import annotations

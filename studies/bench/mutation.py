@@ -7,6 +7,8 @@ every mutant there survives.
 
 ``python -m studies.bench.mutation`` writes the page; with names of modules (``checker.py``), it prints their survivors
 only.
+
+One module, because a fault, its place and its test run share the pieces of the source.
 """
 
 from __future__ import annotations

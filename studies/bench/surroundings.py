@@ -8,6 +8,8 @@ any time: repeat the command, and it continues. Because of the order, any number
 
 ``python -m studies.bench.surroundings``; ``--again`` runs once more the faults that no test noticed. With names of
 modules (``terms.py``) it plants the faults of these only.
+
+One module, because most of it is the table of modules and related tests.
 """
 
 from __future__ import annotations
@@ -78,6 +80,7 @@ RELATED: Mapping[str, Related] = {
     **_in(
         "credit",
         {
+            "silence": ("credit/test_silence.py",),
             "align": ("credit/test_align.py", *_CREDIT),
             "assigner": _CREDIT,
             "corrections": ("credit/test_corrections.py",),
@@ -122,6 +125,7 @@ RELATED: Mapping[str, Related] = {
     **_in(
         "data",
         {
+            "tff": ("data/test_tptp_files.py",),
             "__init__": (*_READERS, "data/test_sources.py"),
             "completions": ("data/test_completions.py", "data/test_layouts.py", "data/test_sources.py"),
             "display": (*_READERS, "generate/test_translation.py", "test_documents.py"),
@@ -148,6 +152,13 @@ RELATED: Mapping[str, Related] = {
     **_in(
         "commands",
         {
+            "benchmark": ("assistants/test_engine_certificate.py", "generate/test_prove_command.py"),
+            "certificates": ("assistants/test_engine_certificate.py",),
+            "dataset": ("test_cli.py", "-k", "strict"),
+            "gym": _COMMANDS,
+            "machine": ("test_machine.py",),
+            "problem_files": ("commands/test_common.py", "test_cli.py", "-k", "ids or strict or unusable"),
+            "tables": ("evaluation/test_terminal.py", "commands/test_options.py"),
             "about": ("test_cli.py", "test_start.py", "-k", "rules or doctor or lean"),
             "common": ("commands/test_common.py", "test_cli.py", "data/test_sources.py"),
             "corrections": (*_COMMANDS, "generate/test_prove_command.py", "-k", "continuations or continued"),
@@ -189,6 +200,8 @@ RELATED: Mapping[str, Related] = {
     **_in(
         "integrations",
         {
+            "environments": ("integrations/test_environments.py", "integrations/test_trl_environment.py"),
+            "progress": ("integrations/test_progress.py",),
             "datasets": ("integrations/test_datasets.py", "integrations/test_trl.py"),
             "gradients": _TRL,
             "mcp": _MCP,
@@ -206,6 +219,11 @@ RELATED: Mapping[str, Related] = {
     **_elsewhere(
         "integrations",
         {
+            "reasoning_gym": ("integrations/test_reasoning_gym.py",),
+            "reasoning_gym_agreement": ("integrations/test_reasoning_gym.py",),
+            "reasoning_gym_tasks": ("integrations/test_reasoning_gym.py",),
+            "skyrl_gym": ("integrations/test_skyrl_gym.py",),
+            "dataset_cards": ("integrations/test_dataset_cards.py",),
             "openrlhf": ("serve/test_adapters.py", "serve/test_openrlhf.py"),
             "verifiers": ("integrations/test_verifiers.py",),
             "verl": ("integrations/test_verl.py", "serve/test_adapters.py"),

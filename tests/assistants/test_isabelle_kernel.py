@@ -26,9 +26,10 @@ if sys.argv[1:] == ["version"]:
 assert sys.argv[1:4] == ["build", "-c", "-D"], sys.argv
 folder = pathlib.Path(sys.argv[4])
 root = (folder / "ROOT").read_text()
-assert root.startswith("session Proof_R1_Check = HOL +\\n  theories\\n"), root
+assert root.startswith("session Proof_R1_Check = HOL +\\n  description "), root
+assert (folder / "document" / "root.tex").is_file()
 assert (folder / "Proof_R1.thy").is_file()
-for name in root.split()[6:]:
+for name in root.partition("  theories\\n")[2].partition("  document_files")[0].split():
     text = (folder / (name + ".thy")).read_text()
     while "Hang" in text:
         pass

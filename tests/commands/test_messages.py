@@ -21,8 +21,8 @@ PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
         (("parse", "Bob is red.", "--english", "--repair"), "--english and --repair exclude each other"),
         (("parse", "Bob is red.", "--english", "--notation", "lean"), "--english and --notation exclude each other"),
         (("grammar", *PROBLEMS, "--id", "garden/1", "--thoughts", "--to", "gbnf"), "--thoughts has no effect on gbnf"),
-        (("prove", *PROBLEMS, "--continue", "c", "--id", "garden/1"), "leave out --id and --json"),
-        (("prove", *PROBLEMS, "--continue", "c", "--json", "out"), "leave out --id and --json"),
+        (("prove", *PROBLEMS, "--continue", "c", "--id", "garden/1"), "leave out --id, --certify and --table"),
+        (("prove", *PROBLEMS, "--continue", "c", "--table"), "leave out --id, --certify and --table"),
         (("generate", "--n", "1", "--out", "o", "--steps", "many"), "--steps: expected a number or a range"),
         (("generate", "--n", "1", "--out", "o", "--steps", "5-3"), "the range 5-3 of steps is reversed"),
         (("evaluate", *PROBLEMS), "give --problems and --completions, or --study"),
@@ -73,7 +73,7 @@ def test_continuations_are_counted(run: Run, tmp_path: Path) -> None:
     done = run(*given, "--out", str(tmp_path / "out"))
     assert done.status == 0
     rows = {row.rsplit(maxsplit=1)[0].strip(): row.split()[-1] for row in done.stdout.splitlines() if row.strip()}
-    assert (rows["nothing is wrong"], rows["corrected"]) == ("1", "1")
+    assert (rows["completions: nothing is wrong"], rows["completions: corrected"]) == ("1", "1")
     assert set(rows) >= {"accepted steps per correction", "of these used by the answer"}
     assert set(rows) >= {"steps added, the terminal one included", "corrections that use no accepted step"}
     assert float(rows["steps added, the terminal one included"]) >= 1

@@ -15,7 +15,7 @@ pytest.importorskip("datasets", reason="datasets is not installed: make test-int
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXTS = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("integrations", "gyms")}
+TEXTS = {name[:-3]: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("integrations.md", "gyms.md")}
 _SECTION = re.compile(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", re.DOTALL | re.MULTILINE)
 SECTIONS = {
     heading if page == "integrations" else f"{page}: {heading}": code
