@@ -14,6 +14,7 @@ from proof_r1_formal.assistants.engine_certificate import NoCertificate, certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean_file import lean_file
 from proof_r1_formal.cli import app
+from proof_r1_formal.commands import common
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import is_countermodel
@@ -134,6 +135,13 @@ fof(three, conjecture, man(plato)).
 """
 
 
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal in which no row of a table breaks."""
+    monkeypatch.setattr(common.OUT, "_width", 200)
+
+
+@pytest.mark.usefixtures("wide")
 def test_prove_writes_certificates_and_a_table(tmp_path: Path) -> None:
     """Without a kernel: other tests have Lean check the same."""
     (tmp_path / "a.p").write_text(FILE, encoding="utf-8")
@@ -141,7 +149,7 @@ def test_prove_writes_certificates_and_a_table(tmp_path: Path) -> None:
     out = tmp_path / "out"
     files = [str(tmp_path / "a.p"), str(tmp_path / "b.p")]
     arguments = ["--certify", str(out), "--kernel", "none", "--name", "Mine", "--isabelle", "--table"]
-    result = CliRunner().invoke(app, ["prove", *files, *arguments], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, ["prove", *files, *arguments])
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines()]
     rows = {words[0]: words[1:-1] for words in lines if words and "/" in words[0] and not words[0].endswith(":")}
@@ -161,12 +169,13 @@ def test_prove_writes_certificates_and_a_table(tmp_path: Path) -> None:
     assert (out / "document" / "root.tex").is_file()
 
 
+@pytest.mark.usefixtures("wide")
 def test_prove_says_what_a_solver_claims_and_how_long_it_takes(tmp_path: Path) -> None:
     pytest.importorskip("z3")
     (tmp_path / "a.p").write_text(FILE, encoding="utf-8")
     results = tmp_path / "results.jsonl"
     arguments = ["prove", str(tmp_path / "a.p"), "--table", "--time", "--solver", "z3", "--json", str(results)]
-    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1
     assert "says that True follows" in result.stdout
     assert "1 of 3 solved (countermodels: 1)" in result.stderr
