@@ -22,13 +22,12 @@ from string import ascii_uppercase
 from proof_r1_formal import Problem, Verifier, read_problems, write_problems
 from proof_r1_formal.data.problem import Option, Premise
 from proof_r1_formal.generate import Proved, Prover
-from proof_r1_formal.generate.shape import structural_key
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.syntax import Formula, Implies, Or, atom, const
 from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.text.show import show
+from studies.pretrained.problems import IDS, key
 
-IDS = ("A", "B", "C", "D")
 PREDICATES = tuple(ascii_uppercase[len(IDS) :])
 """A token each, so that a small model finds where a predicate stands by one comparison. No option has such an id."""
 INDIVIDUAL = const("a")
@@ -59,7 +58,9 @@ FILES: Mapping[str, File] = {
     "warm-up": File(24_000, 7006),
     "short": File(12_000, 7007, (1, 1), (0, 1)),
 }
-"""The files by name. No file contains a problem of an earlier one under other names or in another order."""
+"""The files by name. But for the warm-up, no two problems are the same under other names or in another order."""
+WARM_UP = ("warm-up", "short")
+"""The files of the warm-up. They share no problem with the others."""
 
 
 def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
@@ -70,20 +71,19 @@ def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
         path = folder / f"{name}.jsonl"
         if not path.exists():
             print(f"{path}: {file.count:,} problems", flush=True)  # noqa: T201
-            write_problems(path, islice(_new(problems(name, file), kept), file.count))
-        if name not in ("warm-up", "short"):  # the warm-up may have a form twice, under other names
+            write_problems(path, islice(_new(problems(name, file), kept, once=name not in WARM_UP), file.count))
+        if name not in WARM_UP:
             kept.update(map(key, read_problems(path).values()))
 
 
-def key(problem: Problem) -> bytes:
-    """16 bytes, equal for problems that differ only in names and order."""
-    option = problem.option(problem.answer)
-    assert option is not None
-    return structural_key(option.formula, [premise.formula for premise in problem.premises])
-
-
-def _new(drawn: Iterator[Problem], kept: set[bytes]) -> Iterator[Problem]:
-    return (problem for problem in drawn if key(problem) not in kept)
+def _new(drawn: Iterator[Problem], kept: set[bytes], *, once: bool) -> Iterator[Problem]:
+    """The problems whose keys are not kept; with ``once``, each of them a single time."""
+    seen = set(kept)
+    for problem in drawn:
+        if (form := key(problem)) not in seen:
+            yield problem
+            if once:
+                seen.add(form)
 
 
 def problems(name: str, file: File) -> Iterator[Problem]:
