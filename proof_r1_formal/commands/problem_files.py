@@ -57,7 +57,8 @@ def read_problem_files(
             have = common.count_of(len(noted), "problem has", "problems have")
             common.log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not found:
-        common.fail(f"{shown_paths(paths)} contains no usable problem")
+        shown = shown_paths(paths)
+        common.fail(f"{shown} contains no usable problem" if len(paths) == 1 else f"{shown} contain no usable problem")
     return ProblemSet(found, tuple(rejected))
 
 
