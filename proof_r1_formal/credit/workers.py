@@ -8,6 +8,7 @@ A correction is a task of its own: a prover that fails or takes too long changes
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -22,6 +23,8 @@ from proof_r1_formal.errors import SolverError
 from proof_r1_formal.generate.correction import Correction, correct
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.workers import Limits, NoWorkerError, WorkerError, worker_pool
+
+LOG = logging.getLogger(__name__)
 
 CORRECTION_BUDGET = 20_000
 """Budget of the prover for one completion, in the units of ``generate.synthesize``; it stops a hard search."""
@@ -202,8 +205,8 @@ def attempt_correction(problem: Problem, completion: str, report: TraceReport, p
             corrected = CorrectedText(len(found.kept), found.added, found.accepted, whole)
     except SolverError:
         raise
-    except Exception:  # noqa: BLE001 (the share of corrected completions is in the log)
-        corrected = None
+    except Exception as error:  # noqa: BLE001 (the prover's fault is not the completion's)
+        LOG.warning("the prover failed on a completion of %s: %s: %s", problem.id, type(error).__name__, error)
     return Corrected(corrected, time.process_time() - started)
 
 

@@ -229,7 +229,9 @@ def test_a_trainer_that_keeps_its_rows_is_refused(tokenizer: Any, method: str) -
         CreditAssigner(tokenizer, method=method)
 
 
-def test_a_fault_of_the_prover_changes_no_report(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_prover_changes_no_report_and_is_logged(
+    tokenizer: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     ids = encoded(tokenizer, written(FIRST, WRONG))
     with CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True) as assigner:
         expected = assigner.verify([CHAIN], [ids])[0]
@@ -239,6 +241,7 @@ def test_a_fault_of_the_prover_changes_no_report(tokenizer: Any, monkeypatch: py
     assert expected.corrected is not None
     assert (found.corrected, found.failure, found.verified) == (None, None, True)
     assert found.report == expected.report
+    assert f"the prover failed on a completion of {CHAIN.id}: ZeroDivisionError" in caplog.text
 
 
 def test_a_prover_that_takes_too_long_changes_no_report(tokenizer: Any) -> None:
