@@ -149,13 +149,15 @@ def evaluation_scores(
 ) -> dict[str, float]:
     """The scores of an evaluation by the names of a trainer's log, which have the prefix.
 
-    The samples of the reports are numbered here, problem by problem.
+    The samples of the reports are numbered here, problem by problem. Without a report there is no score.
     """
     samples: Counter[str] = Counter()
     numbered = []
     for report in reports:
         numbered.append(msgspec.structs.replace(report, sample=samples[report.problem_id]))
         samples[report.problem_id] += 1
+    if not numbered:
+        return {}  # a problem without a completion would count as answered wrongly
     scores = evaluate_metrics(problems, numbered).overall.scores
     found = {f"{prefix}_{measure.name.lower()}": scores.get(measure) for measure in SCORES}
     return {name: score.value for name, score in found.items() if score is not None and score.value is not None}

@@ -37,6 +37,11 @@ def test_scores_have_the_prefix() -> None:
     assert set(scores) == {f"held_{name}" for name in ("avg", "pass", "fvr", "rvr", "verified", "rule_verified")}
 
 
+def test_without_a_report_there_is_no_score() -> None:
+    [(problem, _), *_] = example_answers()
+    assert evaluation_scores({problem.id: problem}, []) == {}
+
+
 @pytest.mark.integration
 @pytest.mark.parametrize("rows", [task_rows, demonstration_rows])
 def test_a_prompt_of_the_greatest_length_fits(rows: Any, known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
