@@ -173,10 +173,12 @@ pretrained: .venv/.train
 	$(BIN)/python -m studies.pretrained.problems out/pretrained/data
 
 small: .venv/.train
-	@echo "1 of 2: generate problems (4 files; a minute)"
-	$(BIN)/python -m studies.teaching.example out/small/data
-	@echo "2 of 2: write a model with 861,312 random weights, and its tokenizer"
-	$(BIN)/python -m studies.teaching.model out/small/data out/small/model
+	@echo "1 of 3: generate problems (3 files; a minute)"
+	$(BIN)/python -m studies.teaching.problems out/small/data small
+	@echo "2 of 3: write a model with random weights, and its tokenizer"
+	$(BIN)/python -m studies.teaching.model out/small/data out/small/start
+	@echo "3 of 3: exercises, which teach the model to read a problem (1,400 updates; minutes)"
+	$(BIN)/python -m studies.teaching.exercises out/small/data out/small/start out/small/model
 
 experiment-decoding: .venv/.tested
 	$(BIN)/python -m studies.decoding --model $(MODEL) --problems $(PROBLEMS)

@@ -1,26 +1,28 @@
-"""The problems of the study: facts and rules about one individual, four literals, one of which follows.
+"""The problems of the study, and of ``make small``: four literals, one of which follows from facts and rules.
 
-In: a seed and a number. Out: problems in formulas, with the prover's proofs; a predicate is one of 22 letters. A draw
-derives a literal from a fact in as many steps as asked for, each by an implication, its contrapositive or
-a disjunction, and adds premises that do not bear on it. A problem is kept where the shortest proof has just as many
-steps. So a step has several premises to choose among and one of three rules, and none but a few of its choices are on
-the way to an option. The proofs are the prover's, so that all arms of the study imitate one expert.
+In: a seed and a number. Out: problems in formulas, with the prover's proofs; a predicate is one of 22 letters, and
+there is one individual. A draw derives a literal from a fact in as many steps as asked for, each by an implication, its
+contrapositive or a disjunction, and adds premises that do not bear on it. A problem is kept where the shortest proof
+has just as many steps. So a step has several premises to choose among and one of three rules, and none but a few of its
+choices are on the way to an option. The proofs are the prover's, so that all arms of the study imitate one expert.
 
-    python -m studies.teaching.problems FOLDER
+    python -m studies.teaching.problems FOLDER [small]
+
+With ``small``, the files are those of ``make small``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
 
 from proof_r1_formal import Problem, Verifier, read_problems, write_problems
-from proof_r1_formal.data.problem import Option, Premise
+from proof_r1_formal.data.problem import Option, Premise, ReferenceStep
 from proof_r1_formal.generate import Proved, Prover
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.syntax import Formula, Implies, Or, atom, const
@@ -56,11 +58,16 @@ FILES: Mapping[str, File] = {
     "tuning": File(150, 7004),
     "reinforcement": File(1_500, 7005),
     "warm-up": File(24_000, 7006),
-    "short": File(12_000, 7007, (1, 1), (0, 1)),
 }
 """The files by name. But for the warm-up, no two problems are the same under other names or in another order."""
-WARM_UP = ("warm-up", "short")
-"""The files of the warm-up. They share no problem with the others."""
+SMALL: Mapping[str, File] = {
+    "test": File(100, 7101),
+    "reinforcement": File(500, 7102),
+    "warm-up": File(8_000, 7103),
+}
+"""The files of ``make small``."""
+WARM_UP = "warm-up"
+"""This file may have a problem twice. It shares none with the others."""
 
 
 def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
@@ -71,8 +78,8 @@ def write_files(folder: Path, files: Mapping[str, File] = FILES) -> None:
         path = folder / f"{name}.jsonl"
         if not path.exists():
             print(f"{path}: {file.count:,} problems", flush=True)  # noqa: T201
-            write_problems(path, islice(_new(problems(name, file), kept, once=name not in WARM_UP), file.count))
-        if name not in WARM_UP:
+            write_problems(path, islice(_new(problems(name, file), kept, once=name != WARM_UP), file.count))
+        if name != WARM_UP:
             kept.update(map(key, read_problems(path).values()))
 
 
@@ -127,14 +134,29 @@ def _problem(
     source.shuffle(formulas)
     made = Problem(
         id=name,
-        premises=tuple([Premise(f"h{place}", one, show(one)) for place, one in enumerate(premises, 1)]),
+        premises=_premises(premises),
         options=tuple([Option(i, show(one), one) for i, one in zip(IDS, formulas, strict=True)]),
         answer=IDS[formulas.index(goal)],
     )
     found = prover.prove(made)
-    if not isinstance(found, Proved) or found.answer != made.answer or len(found.steps) != steps + 1:
+    if not isinstance(found, Proved) or len(found.steps) != steps + 1:
         return None
-    return Problem(made.id, made.premises, made.options, made.answer, proofs=(found.steps,))
+    made = replace(made, premises=_in_order_of_use(made, found.steps))
+    found = prover.prove(made)
+    assert isinstance(found, Proved), made.id
+    return replace(made, proofs=(found.steps,))
+
+
+def _premises(formulas: Iterable[Formula]) -> tuple[Premise, ...]:
+    return tuple([Premise(f"h{place}", one, show(one)) for place, one in enumerate(formulas, 1)])
+
+
+def _in_order_of_use(problem: Problem, steps: tuple[ReferenceStep, ...]) -> tuple[Premise, ...]:
+    """The premises in the order in which the steps use them; the others stay where they are."""
+    used = {name: None for step in steps for name in step.dependencies}
+    formulas = {premise.id: premise.formula for premise in problem.premises}
+    ordered = iter([formulas[name] for name in used if name in formulas])
+    return _premises([next(ordered) if one.id in used else one.formula for one in problem.premises])
 
 
 def _signed(one: Formula, source: Random) -> Formula:
@@ -163,6 +185,6 @@ def _not_entailed(
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        raise SystemExit("usage: python -m studies.teaching.problems FOLDER")
-    write_files(Path(sys.argv[1]))
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["small"]):
+        raise SystemExit("usage: python -m studies.teaching.problems FOLDER [small]")
+    write_files(Path(sys.argv[1]), SMALL if sys.argv[2:] else FILES)

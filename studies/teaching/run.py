@@ -4,7 +4,7 @@
 
 makes what is left, one run after another: trains a model, lets it answer, and writes its record. Several processes may
 work on one folder. A run that was killed resumes from its last checkpoint. ``PLAN.md`` says why these runs. FOLDER has
-``model`` and ``data``, and gets a folder for each run, ``records`` and ``answers``.
+``data``, and gets a folder for each run, ``records`` and ``answers``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.run import write
 from studies.pretrained.score import Drawn, draw
 from studies.pretrained.speed import replay_tokens
+from studies.teaching.exercises import ALL_UPDATES, practise
+from studies.teaching.model import write_model
 from studies.teaching.records import Record
 
 HERE = Path(__file__).parent
@@ -42,8 +44,8 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-SHORT_UPDATES, WARM_UP_UPDATES = 2_000, 1_500
-"""Updates of each warm-up on proofs of one step, and then on all, of 32 demonstrations."""
+WARM_UP_UPDATES, WARM_UP_ROWS = 3_000, 16
+"""Of each warm-up, on proofs, after the exercises."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
 SAMPLES, TOKENS = 16, 224
@@ -112,7 +114,7 @@ class Run:
     Attributes:
         name: of its folder and record.
         arm: how it learns.
-        start: the run that made the model it starts from; None for the model of random weights.
+        start: the run that made the model it starts from.
         data: file of the problems.
         seed: of the run.
         files: that are scored, and how many of their problems are asked.
@@ -121,7 +123,7 @@ class Run:
 
     name: str
     arm: Arm
-    start: str | None
+    start: str
     data: str
     seed: int
     files: Mapping[str, int]
@@ -133,7 +135,7 @@ class Run:
 
     def ready(self, folder: Path) -> bool:
         """Whether the model that it starts from is there."""
-        return self.start is None or (folder / "records" / f"{self.start}.json").exists()
+        return (folder / "records" / f"{self.start}.json").exists()
 
     def make(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one, answer, score, and write the record."""
@@ -164,8 +166,7 @@ class Run:
             return float(sum(json.loads(done.read_text())))
         before = json.loads(done.read_text()) if done.exists() else []
         output.mkdir(parents=True, exist_ok=True)
-        model = folder / (f"{self.start}/model" if self.start else "model")
-        paths = ("--model_name_or_path", str(model), "--output_dir", str(output))
+        paths = ("--model_name_or_path", str(folder / self.start / "model"), "--output_dir", str(output))
         data = ("--problems", str(folder / "data" / f"{self.data}.jsonl"))
         started = time.process_time()
         train(read_run(HERE / self.arm.config, (*self.arm.options(), *paths, *data, "--seed", str(self.seed))))
@@ -173,6 +174,36 @@ class Run:
         write(done, json.dumps(seconds).encode())
         write(output / "trained", b"")
         return float(sum(seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """The exercises of a model with random weights.
+
+    Attributes:
+        name: of its folder and record.
+        seed: of the weights and of the exercises.
+    """
+
+    name: str
+    seed: int
+
+    def record(self, folder: Path) -> Path:
+        """The file of the record, which has no scores."""
+        return folder / "records" / f"{self.name}.json"
+
+    def ready(self, folder: Path) -> bool:
+        """Always: it starts from no run."""
+        del folder
+        return True
+
+    def make(self, folder: Path) -> None:
+        """Write the model of random weights, practise, and write the record."""
+        started = time.process_time()
+        write_model(folder / "data", folder / self.name / "start", self.seed)
+        practise(folder / "data", folder / self.name / "start", folder / self.name / "model", self.seed)
+        seconds = time.process_time() - started
+        write(self.record(folder), msgspec.json.encode(Record(self.name, ALL_UPDATES, seconds, {}, [])))
 
 
 def columns(problems: Sequence[Problem], drawn: Sequence[Drawn], samples: int) -> dict[str, tuple[float, ...]]:
@@ -203,18 +234,17 @@ def _row(report: TraceReport, drawn: Drawn) -> dict[str, float]:
 # -- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def warm_up(number: int) -> tuple[Run, Run]:
-    """The two runs of a warm-up: on proofs of one step at a constant rate, then on all at a rate that falls."""
-    short = Arm(("--lr_scheduler_type", "constant_with_warmup"), "2e-3", 0, SHORT_UPDATES)
-    all_steps = Arm((), "2e-3", 0, WARM_UP_UPDATES)
-    first = Run(f"short-{number}", short, None, "short", number, {})
-    return first, Run(f"warm-up-{number}", all_steps, first.name, "warm-up", number, FILES)
+def warm_up(number: int) -> tuple[Practice, Run]:
+    """The two parts of a warm-up: exercises, and then proofs at a rate that falls."""
+    first = Practice(f"exercises-{number}", number)
+    rows = ("--per_device_train_batch_size", str(WARM_UP_ROWS), "--max_grad_norm", "1.0")
+    return first, Run(f"warm-up-{number}", Arm(rows, "1e-3", 0, WARM_UP_UPDATES), first.name, "warm-up", number, FILES)
 
 
-def plan() -> list[Run]:
+def plan() -> list[Practice | Run]:
     """All runs, in the order in which they are wanted."""
     names = list(ARMS)
-    found = [run for number in WARM_UPS for run in warm_up(number)]
+    found: list[Practice | Run] = [run for number in WARM_UPS for run in warm_up(number)]
     for chosen in (names[:FIRST], names[FIRST:]):
         for seed in SEEDS:
             start = f"warm-up-{2 - seed % 2}"
@@ -222,7 +252,7 @@ def plan() -> list[Run]:
     return found
 
 
-def work(folder: Path, runs: Sequence[Run]) -> None:
+def work(folder: Path, runs: Sequence[Practice | Run]) -> None:
     """Make those of the runs that have no record."""
     replay_tokens()
     while left := [run for run in runs if not run.record(folder).exists()]:
@@ -240,7 +270,7 @@ def work(folder: Path, runs: Sequence[Run]) -> None:
             sys.stdout.flush()
 
 
-def _take(folder: Path, runs: Sequence[Run]) -> tuple[Run, ExitStack] | None:
+def _take(folder: Path, runs: Sequence[Practice | Run]) -> tuple[Practice | Run, ExitStack] | None:
     for run in runs:
         if not run.ready(folder):
             continue

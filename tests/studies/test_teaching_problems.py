@@ -36,6 +36,14 @@ def test_one_option_follows_and_its_proof_has_so_many_steps(steps: int) -> None:
         assert len(proof) == steps + 1
 
 
+def test_premises_stand_in_the_order_of_their_use() -> None:
+    for problem in islice(problems("drawn", File(8, 12, (3, 3))), 8):
+        (proof,) = problem.proofs
+        ids = [premise.id for premise in problem.premises]
+        used = dict.fromkeys([name for step in proof for name in step.dependencies if name in ids])
+        assert list(used) == [name for name in ids if name in used]
+
+
 def test_the_same_problems_each_time_and_none_in_two_files(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         write_files(tmp_path / folder, FILES)
@@ -46,7 +54,7 @@ def test_the_same_problems_each_time_and_none_in_two_files(tmp_path: Path) -> No
         read = read_problems(tmp_path / "first" / f"{name}.jsonl")
         assert len(read) == file.count
         keys[name] = set(map(key, read.values()))
-        assert name in WARM_UP or len(keys[name]) == file.count
+        assert name == WARM_UP or len(keys[name]) == file.count
     names = list(FILES)
     for place, name in enumerate(names):
         assert all(not keys[name] & keys[other] for other in names[place + 1 :])
