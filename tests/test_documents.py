@@ -51,7 +51,7 @@ NOT_RUN = {
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
-    ("evaluation.md", "make small"): "wants servers of models; tests/studies/test_agents_study.py has the answers",
+    ("evaluation.md", "git checkout"): "wants servers of models; tests/studies/test_agents_study.py has the answers",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluation/test_evaluation_commands.py runs a study",
     ("gpu.md", "python -m studies.gpu"): "wants a card; tests/studies/test_gpu.py and test_card.py run what a CPU can",
     ("hub.md", "proof-r1 dataset -p folio"): "wants the datasets; tests/integrations/test_dataset_cards.py has records",

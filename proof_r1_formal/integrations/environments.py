@@ -220,7 +220,8 @@ def align_turns(mask: Sequence[int], messages: Sequence[Any], replies: Sequence[
         replies: of the environment, one for each step.
 
     Returns:
-        The tokens of a turn belong to its step. In a turn with several steps, each has an equal part, in order.
+        The tokens of a turn belong to its step. In a turn with several steps, each has an equal part, in order: an
+        approximation, as the messages have the calls as data and do not say which tokens wrote which call.
     """
     turns: list[list[int]] = []
     for message in messages:

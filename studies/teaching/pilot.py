@@ -27,8 +27,7 @@ from studies.teaching.run import ARMS, FIRST, Arm, Run, work
 SEED, UPDATES = 99, 30
 FILES = {"tuning": 150}
 SAMPLES = 4
-RATES = ("3e-4", "1e-3")
-IMITATION_RATES = ("1e-4", *RATES)
+RATES = ("1e-4", "3e-4", "1e-3")
 FEWER_ANSWERS = {"taught": 2}
 """Beside 8 answers to a problem: 4, or these."""
 
@@ -37,7 +36,7 @@ def settings(name: str) -> Iterator[Arm]:
     """The settings of an arm that are tried."""
     arm = ARMS[name]
     answers = (arm.answers, FEWER_ANSWERS.get(name, 4)) if arm.answers else (0,)
-    for rate, number in product(RATES if arm.answers else IMITATION_RATES, answers):
+    for rate, number in product(RATES, answers):
         yield replace(arm, rate=rate, answers=number, updates=UPDATES)
 
 
