@@ -2,8 +2,9 @@
 
     python -m studies.teaching.pilot FOLDER
 
-makes short runs of these arms from warm-up 1 with every setting, and prints how many answers to ``tuning`` are right
-and rule-verified. The best setting of an arm, of equal ones the first, is what ``run.ARMS`` has. Of the arms without
+makes short runs of these arms from warm-up 1, with every rate and then, at the best one, with fewer answers to a
+problem. It prints how many answers to ``tuning`` are right and rule-verified. The best setting of an arm, of equal
+ones the first, is what ``run.ARMS`` has. Of the arms without
 a pilot, ``sft_long`` has the setting of ``sft``, ``contrast`` that of ``taught``, the others that of ``hardened``.
 FOLDER is the one of ``run``. The runs go to ``pilot`` in it, and no other run starts from them. Two processes may work
 at it.
@@ -12,9 +13,8 @@ at it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -22,29 +22,48 @@ import torch
 
 from proof_r1_formal.evaluation.measures import Measure
 from studies.teaching.records import Record
-from studies.teaching.run import ARMS, FIRST, Arm, Run, work
+from studies.teaching.run import ARMS, FIRST, Run, work
 
 SEED, UPDATES = 99, 30
 FILES = {"tuning": 150}
 SAMPLES = 4
 RATES = ("1e-4", "3e-4", "1e-3")
+USUAL, FEWER = 8, 4
+"""Answers to a problem."""
 FEWER_ANSWERS = {"taught": 2}
-"""Beside 8 answers to a problem: 4, or these."""
+"""In place of ``FEWER``."""
+PILOTED = tuple(ARMS)[:FIRST]
 
 
-def settings(name: str) -> Iterator[Arm]:
-    """The settings of an arm that are tried."""
-    arm = ARMS[name]
-    answers = (arm.answers, FEWER_ANSWERS.get(name, 4)) if arm.answers else (0,)
-    for rate, number in product(RATES, answers):
-        yield replace(arm, rate=rate, answers=number, updates=UPDATES)
+def run_of(name: str, rate: str, answers: int) -> Run:
+    """The run of an arm with a setting."""
+    arm = replace(ARMS[name], rate=rate, answers=answers, updates=UPDATES)
+    return Run(f"{name}-{rate}-{answers}", arm, "warm-up-1", "reinforcement", SEED, FILES, SAMPLES)
 
 
-def plan() -> Iterator[Run]:
-    """The runs of the pilot."""
-    for name in list(ARMS)[:FIRST]:
-        for arm in settings(name):
-            yield Run(f"{name}-{arm.rate}-{arm.answers}", arm, "warm-up-1", "reinforcement", SEED, FILES, SAMPLES)
+def rates() -> dict[str, list[Run]]:
+    """For each arm a run with every rate."""
+    return {name: [run_of(name, rate, USUAL if ARMS[name].answers else 0) for rate in RATES] for name in PILOTED}
+
+
+def answers(folder: Path) -> dict[str, list[Run]]:
+    """For each arm with rollouts a run with fewer answers, at the rate that was best."""
+    best = {name: max(runs, key=lambda run: proved(run, folder)) for name, runs in rates().items()}
+    return {
+        name: [run_of(name, run.arm.rate, FEWER_ANSWERS.get(name, FEWER))]
+        for name, run in best.items()
+        if run.arm.answers
+    }
+
+
+def proved(run: Run, folder: Path) -> float:
+    """The share of right and rule-verified answers after a run."""
+    scores = _record(run, folder).scores["tuning"]
+    return sum(scores[Measure.RULE_VERIFIED.value]) / sum(scores["answers"])
+
+
+def _record(run: Run, folder: Path) -> Record:
+    return msgspec.json.decode(run.record(folder).read_bytes(), type=Record)
 
 
 def main() -> None:
@@ -59,14 +78,13 @@ def main() -> None:
     for linked in ("data/reinforcement.jsonl", "data/tuning.jsonl", "warm-up-1/model", "records/warm-up-1.json"):
         if not (folder / linked).exists():
             (folder / linked).symlink_to((given / linked).resolve())
-    runs = list(plan())
-    work(folder, runs)
-    for run in runs:
-        record = msgspec.json.decode(run.record(folder).read_bytes(), type=Record)
-        scores = record.scores["tuning"]
-        proved = sum(scores[Measure.RULE_VERIFIED.value]) / sum(scores["answers"])
-        line = f"| {run.name} | {proved:.1%} | {record.seconds:.0f} |\n"
-        sys.stdout.write(line)
+    first = rates()
+    work(folder, list(chain.from_iterable(first.values())))
+    second = answers(folder)
+    work(folder, list(chain.from_iterable(second.values())))
+    for name in PILOTED:
+        for run in (*first[name], *second.get(name, [])):
+            sys.stdout.write(f"| {run.name} | {proved(run, folder):.1%} | {_record(run, folder).seconds:.0f} |\n")
 
 
 if __name__ == "__main__":
