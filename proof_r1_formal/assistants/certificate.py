@@ -42,9 +42,9 @@ Style: TypeAlias = Literal["shallow", "reflect"]
 """The form of a theorem for Lean: a lemma for each line of a proof, for people to read; or the proof as data, for
 a checker that Lean has proved sound."""
 
-MAX_SHALLOW = 300
+_MAX_SHALLOW = 300
 """Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""
-MAX_LINES = 1000
+_MAX_LINES = 1000
 """Maximum number of lines of the proof of one step of a shallow theorem."""
 MAX_STEPS = 1000
 """Maximum number of steps of a certificate."""
@@ -111,7 +111,7 @@ class Certificate:
 
     def reflects(self, style: Style) -> bool:
         """Whether the answer's proof is data for Lean's checker: in that style, and if it is long, in any."""
-        return style == "reflect" or len(self.steps) > MAX_SHALLOW or max(map(_lines, self.steps)) > MAX_LINES
+        return style == "reflect" or len(self.steps) > _MAX_SHALLOW or max(map(_lines, self.steps)) > _MAX_LINES
 
     def answer(self, style: Style = "shallow") -> LeanTheorem:
         """The theorem that the premises entail the goal.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 HINT = "pip install 'proof-r1-formal[lean]', and elan from https://lean-lang.org"
 TOOLCHAIN = "leanprover/lean4:v4.20.0"
 """The release whose number LeanDojo 4.20 bears: its extractor is a Lean program, and newer releases may refuse it."""
-REPOSITORY = "proof-r1-theory"
+_REPOSITORY = "proof-r1-theory"
 
 _CORE = ("Init", "Lean", "Std")
 """Where Lean's own modules start."""
@@ -43,7 +43,7 @@ package theory
 @[default_target]
 lean_lib {NAMESPACE}
 """
-_WHO = {"NAME": REPOSITORY, "EMAIL": f"{REPOSITORY}@localhost", "DATE": "2000-01-01T00:00:00Z"}
+_WHO = {"NAME": _REPOSITORY, "EMAIL": f"{_REPOSITORY}@localhost", "DATE": "2000-01-01T00:00:00Z"}
 _GIT = {
     **{f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _WHO.items()},
     **{f"GIT_CONFIG_{scope}": os.devnull for scope in ("GLOBAL", "SYSTEM")},
@@ -159,7 +159,7 @@ def stage(theory: Path, scratch: Path) -> Path:
         theory: the folder with ``ProofR1.lean`` and ``ProofR1/``; what else is in it stays out.
         scratch: where the folder of the repository, which is returned, goes; the same theory gives the same commit.
     """
-    root = scratch / REPOSITORY
+    root = scratch / _REPOSITORY
     for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).rglob("*.lean"))):
         copy = root / file.relative_to(theory)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -138,10 +138,10 @@ def term_text(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
         if term not in scope:
             raise ProofError("a formula or a term has a free variable")
         return f"(.var {scope.index(term)})"
-    return f"(.app {numbers.function(term)} {terms_text(term.arguments, numbers, scope)})"
+    return f"(.app {numbers.function(term)} {_terms_text(term.arguments, numbers, scope)})"
 
 
-def terms_text(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+def _terms_text(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
     """The terms as data."""
     return texts([term_text(term, numbers, scope) for term in terms])
 
@@ -154,7 +154,7 @@ def formula_text(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()
         case Bottom():
             return ".bottom"
         case Atom(predicate, arguments):
-            return f"(.atom {numbers.predicate(predicate)} {terms_text(arguments, numbers, scope)})"
+            return f"(.atom {numbers.predicate(predicate)} {_terms_text(arguments, numbers, scope)})"
         case Eq(left, right):
             return f"(.equal {term_text(left, numbers, scope)} {term_text(right, numbers, scope)})"
         case Not(body):

@@ -23,7 +23,7 @@ MAX_VALUES = 256
 """The most entries of all tables of functions; with 1,024, Isabelle needs two seconds, with 4,096 seventeen."""
 MAX_PARTS = 20_000
 """The most parts of formulas, counted at all elements that quantifiers range over."""
-MAX_EVALUATED = 8
+_MAX_EVALUATED = 8
 """The largest domain of a structure that Lean evaluates."""
 MAX_ENTRIES = 4_096
 """The most entries of all tables of a structure that Lean evaluates."""
@@ -41,7 +41,7 @@ def is_evaluable(signature: Signature, structure: Structure, formulas: Sequence[
     tables = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
     parts = sum(evaluation_steps(formula, structure) for formula in formulas)
     entries = _entries(structure, tables)
-    return _largest(signature, structure) <= MAX_EVALUATED and entries <= MAX_ENTRIES and parts <= MAX_PARTS
+    return _largest(signature, structure) <= _MAX_EVALUATED and entries <= MAX_ENTRIES and parts <= MAX_PARTS
 
 
 def _entries(structure: Structure, tables: Iterable[Sequence[str]]) -> int:

@@ -44,7 +44,7 @@ OUT = _Terminal(highlight=False)
 """Standard output, for results."""
 ERR = _Terminal(stderr=True, highlight=False)
 """Standard error, for messages."""
-SHOWN_LINES = 10
+_SHOWN_LINES = 10
 """How many skipped lines are reported."""
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended."""
@@ -193,7 +193,7 @@ def _usable(path: Path, known: ProblemSet, left_out: LeftOut, fields: Fields | N
             case BadLine(_, problem):
                 left_out.lines.append(f"{path}, line {line}: {problem}")
             case Completion(problem_id=id_) if id_ not in known:
-                hint = completed_id(id_, known) if len(left_out.lines) < SHOWN_LINES else ""
+                hint = completed_id(id_, known) if len(left_out.lines) < _SHOWN_LINES else ""
                 left_out.lines.append(
                     f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem{hint}"
                 )
@@ -221,7 +221,7 @@ def _distinct(
 
 def log_skipped(left_out: LeftOut) -> None:
     """Report the first skipped lines."""
-    for problem in left_out.lines[:SHOWN_LINES]:
+    for problem in left_out.lines[:_SHOWN_LINES]:
         log(f"skipped: {problem}")
 
 

@@ -17,15 +17,15 @@ from proof_r1_formal.data.native import to_json
 if TYPE_CHECKING:
     import uvicorn
 
-LOOPBACK = "127.0.0.1"
-CONNECTIONS = 1024
+_LOOPBACK = "127.0.0.1"
+_CONNECTIONS = 1024
 """The most concurrent connections; further ones get the status 503."""
-MAX_HEAD = 64 * 1024
+_MAX_HEAD = 64 * 1024
 """The most bytes of a request's line and header fields; uvicorn answers more with the status 400."""
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = LOOPBACK,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = _LOOPBACK,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 selects a free one.")] = 8765,
     workers: Annotated[
         int | None,
@@ -83,11 +83,11 @@ def serve(
         host=host,
         port=port,
         http=type("Connection", (Connection,), {"read_timeout": read_timeout}),
-        h11_max_incomplete_event_size=MAX_HEAD,
+        h11_max_incomplete_event_size=_MAX_HEAD,
         access_log=False,
         log_level="warning",
         server_header=False,
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=int(START + timeout),
     )
     _run(config, lambda url: f"running on {url} · API: {url}/openapi.json · health: {url}/healthz")
@@ -123,7 +123,7 @@ def mcp(
     from proof_r1_formal.workers.processes import BACKEND
 
     if port is not None:
-        _check_port(LOOPBACK, port)
+        _check_port(_LOOPBACK, port)
     pool = Pool(BACKEND, workers, Limits(timeout, worker_memory))
     try:
         pool.start()
@@ -132,8 +132,8 @@ def mcp(
         else:
             import uvicorn
 
-            app = build(pool).streamable_http_app(host=LOOPBACK)  # refuses a Host that is not this machine's
-            config = uvicorn.Config(app, host=LOOPBACK, port=port, log_level="warning", limit_concurrency=CONNECTIONS)
+            app = build(pool).streamable_http_app(host=_LOOPBACK)  # refuses a Host that is not this machine's
+            config = uvicorn.Config(app, host=_LOOPBACK, port=port, log_level="warning", limit_concurrency=_CONNECTIONS)
             _run(config, lambda url: f"running on {url}/mcp")
     finally:
         pool.close()

@@ -10,7 +10,7 @@ import typer
 
 from proof_r1_formal.commands.common import fail, log, write
 
-NEEDED = ("torch", "transformers", "trl", "peft", "yaml")
+_NEEDED = ("torch", "transformers", "trl", "peft", "yaml")
 
 
 def train(
@@ -31,7 +31,7 @@ def train(
     A stopped or killed run resumes from its latest checkpoint when the command is repeated. Training on a cluster is
     another program: see the page Training on a cluster.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         fail(f"training requires {', '.join(missing)}: pip install 'proof-r1-formal[train]'")
     from proof_r1_formal.integrations.trl_plan import describe

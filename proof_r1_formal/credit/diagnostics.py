@@ -26,7 +26,7 @@ from proof_r1_formal.evaluation.estimates import quotient, total
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
 
-SIGNALS = (0.0, 0.1, 0.3, 1.0)
+_SIGNALS = (0.0, 0.1, 0.3, 1.0)
 """The signals of an action."""
 
 Signal: TypeAlias = tuple[str, float]
@@ -36,7 +36,7 @@ Signal: TypeAlias = tuple[str, float]
 def signal_shares(reports: Iterable[TraceReport]) -> dict[str, float]:
     """The share of each signal among all actions: ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1``."""
     counts = Counter([step.signal for report in reports for step in report.actions])
-    return {f"signal_{signal:g}": counts[signal] / max(1, counts.total()) for signal in SIGNALS}
+    return {f"signal_{signal:g}": counts[signal] / max(1, counts.total()) for signal in _SIGNALS}
 
 
 def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:

@@ -98,7 +98,7 @@ class Contrasting:
     name: str
 
 
-def flawless_reward(report: TraceReport) -> float:
+def _flawless_reward(report: TraceReport) -> float:
     """1.0 for a right and verified answer whose actions all pass all checks, else 0."""
     right = report.answer_correct is True and report.verified
     return float(right and all(step.signal == 1.0 for step in report.actions))
@@ -110,7 +110,7 @@ _METHODS: tuple[Method, ...] = (
     Imitation("sft"),
     WholeTrajectory("grpo", answer_reward),
     WholeTrajectory("prosfi", sound_answer_reward),
-    WholeTrajectory("expert_iteration", flawless_reward, relative=False),
+    WholeTrajectory("expert_iteration", _flawless_reward, relative=False),
     PerAction("proof_r1"),
     PerAction("no_verification", verification=False),
     PerAction("no_closure", closure=False),
@@ -299,7 +299,7 @@ def _taught(rollout: Rollout) -> TokenCredit:
     if (corrected := rollout.corrected) is not None:
         tokens = len(corrected.ids) - corrected.start
         return TokenCredit((0.0,) * corrected.start + (1.0,) * tokens, 1, replaced=corrected.ids)
-    flawless = flawless_reward(rollout.report)
+    flawless = _flawless_reward(rollout.report)
     return TokenCredit((flawless,) * len(rollout.alignment.owners), int(flawless))
 
 

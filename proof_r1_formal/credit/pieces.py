@@ -120,7 +120,7 @@ class _Tokenizer(msgspec.Struct):
 
 _Step: TypeAlias = Callable[[str], str | bytes]
 
-END_TAG = "</summary>"
+_END_TAG = "</summary>"
 """The tag at which a completion may end that is part of its text."""
 
 
@@ -145,7 +145,7 @@ class TokenPieces:
         self._tokens |= {token.id: token.content for token in read.added_tokens}
         self._steps = _steps(read.decoder)
         self._known: dict[int, bytes] = {}
-        self._ends = {token.id for token in read.added_tokens if token.special and token.content != END_TAG}
+        self._ends = {token.id for token in read.added_tokens if token.special and token.content != _END_TAG}
 
     def read(self, ids: Sequence[int]) -> TokenText:
         """The completion with these token ids; special tokens at its end have no bytes, ``</summary>`` excepted.

@@ -95,7 +95,7 @@ class Paper:
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
-        terms = scale(group.terms(paper_weight(group), text=False), group)
+        terms = scale(group.terms(_paper_weight(group), text=False), group)
         outcomes = [group.settings.outcome_weight * one for one in eligible_outcomes(group.reports, group.settings)]
         found = []
         for report, outcome, row, flags in zip(group.reports, outcomes, terms, group.mapped, strict=True):
@@ -113,7 +113,7 @@ class Shared:
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """See :class:`Preset`."""
         settings = group.settings
-        terms = scale(group.terms(paper_weight(group), text=True), group)
+        terms = scale(group.terms(_paper_weight(group), text=True), group)
         outcomes = group_relative([float(is_right(report)) for report in group.reports], settings.epsilon)
         return tuple(
             self._rollout(report, row, settings.outcome_weight * outcome, flags, closure=group.closure)
@@ -181,7 +181,7 @@ PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
 # -- paper and shared -------------------------------------------------------------------------------------------------
 
 
-def paper_weight(group: Group) -> float:
+def _paper_weight(group: Group) -> float:
     """w: lower where no eligible rollout is right."""
     return 1.0 if any(map(is_right, group.reports)) else group.settings.unsolved_weight
 

@@ -26,7 +26,7 @@ from proof_r1_formal.workers import Limits, NoWorkerError, WorkerError, worker_p
 
 LOG = logging.getLogger(__name__)
 
-CORRECTION_BUDGET = 20_000
+_CORRECTION_BUDGET = 20_000
 """Budget of the prover for one completion, in the units of ``generate.synthesize``; it stops a hard search."""
 
 
@@ -212,7 +212,7 @@ def attempt_correction(problem: Problem, completion: str, report: TraceReport, p
 
 def prover_of(verifier: Verifier) -> Prover:
     """The prover that corrects completions."""
-    return Prover(verifier, budget=CORRECTION_BUDGET)
+    return Prover(verifier, budget=_CORRECTION_BUDGET)
 
 
 def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:

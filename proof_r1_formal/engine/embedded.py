@@ -35,7 +35,7 @@ QUICK = 2_000
 """Steps of the search without cuts."""
 FALLBACK = 200_000
 """The most ``rlimit`` that Z3 gets for a question; the most that one of the benchmark data needs is 71,000."""
-EXPANSION = 20_000
+_EXPANSION = 20_000
 """The most formulas of the Herbrand expansion that are looked at."""
 
 
@@ -109,7 +109,7 @@ class EmbeddedSolver:
         """The proof that the tableau finds with instances that Z3 chooses among those of the Herbrand expansion."""
         from proof_r1_formal.engine.z3 import RLIMIT_PER_STEP, unsat_core
 
-        budget = Budget(EXPANSION)
+        budget = Budget(_EXPANSION)
         expansion = Expansion(query.dependencies, query.conclusion, signature, budget)
         steps, left = 0, self._limits.steps
         while left > 0 and expansion.grow():

@@ -23,7 +23,7 @@ WIDTH: Final = 128
 EVERYWHERE: Final = (1 << WIDTH) - 1
 """The bits of a formula that is true in all of them."""
 
-MAX_VISITS: Final = 1 << 14
+_MAX_VISITS: Final = 1 << 14
 """The most subformulas and table rows that are read for the structures of two elements."""
 VISITS_PER_STEP: Final = 8
 """How many of them are read at the price of one step (``kernel.answer``)."""
@@ -40,7 +40,7 @@ def single(formula: Formula) -> int:
 @once
 def double(formula: Formula) -> int | None:
     """Where it is true in those of two elements; None if it is too large to evaluate cheaply there."""
-    return _truth(formula, {}, single=False) if _visits(formula) <= MAX_VISITS else None
+    return _truth(formula, {}, single=False) if _visits(formula) <= _MAX_VISITS else None
 
 
 def fingerprints_differ(first: Formula, second: Formula) -> bool:
@@ -63,7 +63,7 @@ def false_everywhere(formula: Formula) -> bool:
 
 def fingerprint_price(formula: Formula) -> int:
     """The price of the fingerprint of a formula, in the steps of ``kernel.answer``."""
-    return min(_visits(formula), MAX_VISITS) // VISITS_PER_STEP
+    return min(_visits(formula), _MAX_VISITS) // VISITS_PER_STEP
 
 
 def _visits(part: Formula | Term) -> int:

@@ -25,9 +25,9 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Atom, Eq, Term
 from proof_r1_formal.kernel.transform import alpha_normal
 
-SMALL_BUDGET: Final = 5_000
+_SMALL_BUDGET: Final = 5_000
 """The most ground formulas that are looked at in one small domain."""
-NEW_ELEMENTS: Final = (0, 1, 2, 3, 5, 8)
+_NEW_ELEMENTS: Final = (0, 1, 2, 3, 5, 8)
 """How many elements each sort has in the small domains that are tried, besides its constants."""
 
 
@@ -48,7 +48,7 @@ def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) 
     One that is large enough has a countermodel if any structure with as few elements is one.
     """
     formulas = _signed_formulas(query)
-    for new in NEW_ELEMENTS:
+    for new in _NEW_ELEMENTS:
         try:
             domain = SmallDomain(formulas, signature, new)
         except OutsideError as error:
@@ -57,7 +57,7 @@ def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) 
                 break  # larger domains are outside, too
             continue
         laws = [(law, True) for law in domain.laws]
-        answer = _decide(query, signature, [*formulas, *laws], domain, steps, SMALL_BUDGET)
+        answer = _decide(query, signature, [*formulas, *laws], domain, steps, _SMALL_BUDGET)
         if not isinstance(answer, Entailed):
             return answer
         steps = answer.steps

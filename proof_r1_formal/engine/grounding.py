@@ -44,7 +44,7 @@ Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES: Final = 64
-MAX_EQUATIONS: Final = 1_000
+_MAX_EQUATIONS: Final = 1_000
 """The most equations between a function's value and an element, in all laws of a small domain."""
 
 
@@ -170,7 +170,7 @@ class SmallDomain(Grounding):
         self._elements = {sort: list(found) for sort, found in self.terms.items()}
         sizes = {sort: len(found) for sort, found in self._elements.items()}
         equations = sum([prod([sizes[s] for s in (*type_.arguments, type_.result)]) for type_ in applied.values()])
-        if equations > MAX_EQUATIONS or not all(sizes.values()):
+        if equations > _MAX_EQUATIONS or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
         self.looked_at += equations
         self.laws: list[Formula] = []

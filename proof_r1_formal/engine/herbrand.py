@@ -36,7 +36,7 @@ from proof_r1_formal.kernel.syntax import (
 )
 from proof_r1_formal.kernel.transform import instantiate
 
-MAX_LEVEL: Final = 10
+_MAX_LEVEL: Final = 10
 """The highest level."""
 
 
@@ -86,11 +86,11 @@ class Expansion:
             if self._level < 0:
                 self.clauses += [self._ground(root, -1) for root in self._roots]
                 self._strong_in[None], self._strong = self._strong, []
-            while len(self.instances) == before and self._level < MAX_LEVEL:
+            while len(self.instances) == before and self._level < _MAX_LEVEL:
                 self._level += 1
                 self._instantiate()
         except BudgetSpentError:
-            self._level = MAX_LEVEL
+            self._level = _MAX_LEVEL
         return len(self.instances) > before
 
     def plan(self, guards: Iterable[Atom]) -> Plan:

@@ -38,7 +38,7 @@ from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_t
 if TYPE_CHECKING:  # the package is optional
     from isabelle_client.data_models import NodeResult
 
-MAX_SIZE = 10
+_MAX_SIZE = 10
 """The most elements that Nitpick gives a sort."""
 
 PROOF_SECONDS, SEARCH_SECONDS = 1.0, 10.0
@@ -48,7 +48,7 @@ CONSOLIDATION = 3.0
 _MAX_DEPTH = 20  # Isabelle's own limit for blast
 
 _DETAILS = {
-    Reason.INCOMPLETE: f"blast finds no proof, and Nitpick no countermodel of up to {MAX_SIZE} elements",
+    Reason.INCOMPLETE: f"blast finds no proof, and Nitpick no countermodel of up to {_MAX_SIZE} elements",
     Reason.TIMEOUT: "Isabelle used its time",
     Reason.BROKEN: "Isabelle did not process the theory as it should",
 }
@@ -112,7 +112,7 @@ class IsabelleSolver:
         search_seconds = SEARCH_SECONDS if limits is None else limits.seconds
         half = max(1, math.floor(search_seconds / 2))  # so that Nitpick can say that its time is up
         proving = partial(query_theory, proof=proof)
-        searching = partial(countermodel_theory, max_size=MAX_SIZE, seconds=half)
+        searching = partial(countermodel_theory, max_size=_MAX_SIZE, seconds=half)
         self._blast = _Method(proving, proved("{name}"), "Failed to ", proof_seconds)
         self._nitpick = _Method(searching, "Nitpick found a counterexample", "Unexpected outcome", search_seconds)
 

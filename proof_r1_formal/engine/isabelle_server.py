@@ -31,7 +31,7 @@ from proof_r1_formal.errors import SolverError
 if TYPE_CHECKING:  # the package is optional
     from isabelle_client import IsabelleClient, IsabelleResponse
 
-SYNCHRONOUS = frozenset({"purge_theories", "shutdown"})
+_SYNCHRONOUS = frozenset({"purge_theories", "shutdown"})
 """The commands that answer at once; the others start a task and announce its end."""
 
 _MAX_LINE = 1 << 12
@@ -164,7 +164,7 @@ async def _exchange(client: IsabelleClient, command: str, seconds: float) -> Isa
     )
     from isabelle_client.socket_communication import get_final_message, get_response_from_isabelle
 
-    synchronous = command.partition(" ")[0] in SYNCHRONOUS
+    synchronous = command.partition(" ")[0] in _SYNCHRONOUS
     final = SYNCHRONOUS_FINAL_MESSAGES if synchronous else ASYNCHRONOUS_FINAL_MESSAGES
     async with asyncio.timeout(seconds):
         reader, writer = await asyncio.open_connection(client.address, client.port)

@@ -40,13 +40,13 @@ BUDGET: Final = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question; less in proportion to a smaller budget."""
-PROPAGATIONS: Final = 8_000_000
+_PROPAGATIONS: Final = 8_000_000
 """The most literals that the SAT solver may propagate for one question; less in proportion to a smaller budget."""
-SYMBOLS_PER_FORMULA: Final = 64
+_SYMBOLS_PER_FORMULA: Final = 64
 """How many symbols of an atom cost as much as one ground formula, where equations are applied to it."""
 GROUND_PRICE: Final = 5
 """Steps of one ground formula."""
-PROPAGATIONS_PER_STEP: Final = 25
+_PROPAGATIONS_PER_STEP: Final = 25
 """How many literals the SAT solver propagates at the price of one step."""
 
 Assignment: TypeAlias = Mapping[Ground, bool]
@@ -64,7 +64,7 @@ def _instances_of_leibniz(atoms: Mapping[Ground, int], spend: Callable[[int], No
         known = list(atoms)
         for atom in known[seen:]:
             within = list(terms(atom))
-            price[atom] = len(within) // SYMBOLS_PER_FORMULA
+            price[atom] = len(within) // _SYMBOLS_PER_FORMULA
             for term in within:
                 having.setdefault(term, {})[atom] = None
         seen = len(known)
@@ -194,12 +194,12 @@ class Clauses:
             for law in _instances_of_leibniz(self._atoms, self._spend):
                 self._assert(law, True)
         with Minisat22(bootstrap_with=self._clauses) as solver:
-            conflicts, propagations = [most * self._budget // BUDGET for most in (CONFLICTS, PROPAGATIONS)]
+            conflicts, propagations = [most * self._budget // BUDGET for most in (CONFLICTS, _PROPAGATIONS)]
             solver.conf_budget(conflicts)
             solver.prop_budget(propagations)
             satisfiable = solver.solve_limited()
             counts = solver.accum_stats()
-            self.steps += counts["conflicts"] + counts["propagations"] // PROPAGATIONS_PER_STEP
+            self.steps += counts["conflicts"] + counts["propagations"] // _PROPAGATIONS_PER_STEP
             if satisfiable is None:
                 most = f"{conflicts} conflicts" if counts["conflicts"] >= conflicts else f"{propagations} propagations"
                 raise BudgetSpentError(f"more than {most} in the SAT solver")

@@ -37,7 +37,7 @@ from proof_r1_formal.evaluation.paired import RESAMPLES, compare_answers, compar
 from proof_r1_formal.evaluation.selection import Choice
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, rank
 
-SHOWN_ERRORS = 12
+_SHOWN_ERRORS = 12
 """How many kinds of first errors a table has, the most frequent ones."""
 
 TOO_CLOSE = "too close to call"
@@ -253,7 +253,7 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
         share = Estimate(count / diagnosis.outputs, count, diagnosis.outputs)
         return error, rule, count, share, tuple([of.place for of in examples]), tuple([of.step for of in examples])
 
-    shown = diagnosis.first_errors.most_common(SHOWN_ERRORS)
+    shown = diagnosis.first_errors.most_common(_SHOWN_ERRORS)
     rows = [row(code.value, rule, count, diagnosis.examples[code, rule]) for (code, rule), count in shown]
     others = diagnosis.first_errors.total() - sum(count for _, count in shown)
     if others:

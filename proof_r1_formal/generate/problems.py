@@ -62,11 +62,11 @@ DISTRACTORS: dict[str, Range] = {"easy": (0, 3), "medium": (0, 5), "hard": (1, 1
 """Number of distractors of the problems of a difficulty."""
 OTHERS = 3
 """Maximum number of people besides the person of a problem."""
-OWN_THEME = 0.75
+_OWN_THEME = 0.75
 """Share of predicates from the problem's own theme, as long as the theme has unused ones; the others are traits."""
 ATTEMPTS = 1000
 """Maximum number of attempts at the problem of an index. Only narrow settings need more than a few."""
-MAX_DUPLICATES = 1000
+_MAX_DUPLICATES = 1000
 """Number of consecutive duplicates after which generation ends with an error."""
 CHUNK = 16
 """Number of problems that a worker draws at a time."""
@@ -181,7 +181,7 @@ def generate_problems(
     for generated in chain.from_iterable(ordered_map(_draw_chunk, chunks, workers, executor=executor)):
         if generated.key in known:
             in_a_row += 1
-            if in_a_row > MAX_DUPLICATES:
+            if in_a_row > _MAX_DUPLICATES:
                 raise ExhaustedError(
                     f"after {len(known)} problems, these settings give nothing but duplicates; "
                     "ask for fewer problems, or allow more steps, distractors or answers"
@@ -311,7 +311,7 @@ def _predicates(vocabulary: Vocabulary, source: Random) -> Iterator[str]:
     own = source.sample(theme, len(theme))
     traits = source.sample(vocabulary.traits, len(vocabulary.traits))
     while own or traits:
-        yield (own if own and (not traits or source.random() < OWN_THEME) else traits).pop().symbol
+        yield (own if own and (not traits or source.random() < _OWN_THEME) else traits).pop().symbol
     for other in others:
         yield from [predicate.symbol for predicate in source.sample(other, len(other))]
     problem = f"the vocabulary has too few predicates, {len(vocabulary.predicates)}, for so many steps and distractors"

@@ -32,7 +32,7 @@ from proof_r1_formal.kernel.transform import instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.text.equivalence import conjuncts
 
-MAX_SUPPORTS = 4
+_MAX_SUPPORTS = 4
 """Maximum number of ways to support a formula; the cheapest are kept."""
 
 
@@ -251,7 +251,7 @@ class Search:
                 continue
             if len(numbers) <= room and numbers.isdisjoint(excluded):
                 found[numbers] = _Support(numbers, one.steps | other.steps)
-        return sorted(found.values(), key=lambda support: support.price)[:MAX_SUPPORTS]
+        return sorted(found.values(), key=lambda support: support.price)[:_MAX_SUPPORTS]
 
     def _known_itself(self, formula: Formula) -> list[_Support]:
         """The known formula that is equivalent, or those that are equivalent to its conjuncts."""
@@ -278,7 +278,7 @@ class Search:
                     joined = self._joined(joined, self._support(part), MAX_DEPENDENCIES)
                 found += joined
             best = {support.numbers: support for support in sorted(found, key=lambda support: support.price)}
-            known = self._supports[formula] = list(best.values())[:MAX_SUPPORTS]
+            known = self._supports[formula] = list(best.values())[:_MAX_SUPPORTS]
         return known
 
     def _cases(self, formula: Formula) -> Iterator[tuple[Formula, ...]]:

@@ -15,7 +15,7 @@ from proof_r1_formal.kernel.syntax import Atom, Formula, Var, once
 from proof_r1_formal.kernel.transform import alpha_normal, rename, subformulas
 from proof_r1_formal.text.show import show
 
-KEY_BYTES = 16
+_KEY_BYTES = 16
 
 Symbol: TypeAlias = tuple[bool, str]
 """Whether it is a predicate, and its name."""
@@ -69,7 +69,7 @@ def structural_key(goal: Formula, premises: Iterable[Formula]) -> bytes:
         seen = {symbol: (colour, tuple(sorted(places[symbol]))) for symbol, colour in colours.items()}
         finer = _ranks(seen.values())
         if len(finer) == len(set(colours.values())):
-            return blake2b(repr(sorted(looks)).encode(), digest_size=KEY_BYTES).digest()
+            return blake2b(repr(sorted(looks)).encode(), digest_size=_KEY_BYTES).digest()
         colours = {symbol: finer[look] for symbol, look in seen.items()}
 
 

@@ -30,13 +30,13 @@ from proof_r1_formal.text.equivalence import regroup
 BUDGET: Final = 8_000_000
 """How many steps the questions to RuleCheck of a translation may cost together, ``QUESTION`` for each of them besides;
 those of ProofCheck may cost a quarter of that."""
-MAX_NODES: Final = 600
+_MAX_NODES: Final = 600
 """Derivations of more nodes are not translated: nobody would read the proof."""
 CHECK_STEPS: Final = 3_000
 """Budget of one of them, a small part of what the check of an action may cost."""
-THOROUGH: Final = 100_000
+_THOROUGH: Final = 100_000
 """The same where no rule was found for a step that nothing can do without."""
-MAX_CONSUMERS: Final = 3
+_MAX_CONSUMERS: Final = 3
 """A node that more steps use is not left out."""
 _PASSES: Final = 3
 _FIRST: Final = (
@@ -88,7 +88,7 @@ class Translator:
             premises, conclusion: closed formulas; the premises have the first numbers.
         """
         found = derivation(proof, premises, conclusion)
-        if found is None or len(found.nodes) > MAX_NODES:
+        if found is None or len(found.nodes) > _MAX_NODES:
             return None
         try:
             shortening = _Shortening(self._verifier, self._rules, found, len(premises))
@@ -132,7 +132,7 @@ class _Shortening:
                     break
             for _, step in self.missing():
                 given = tuple([self._formulas[number] for number in step.dependencies])
-                step.rule = next(self._matching(given, step.formula, None, THOROUGH), None)
+                step.rule = next(self._matching(given, step.formula, None, _THOROUGH), None)
         except BudgetSpentError:
             return
 
@@ -208,7 +208,7 @@ class _Shortening:
     def _replace(self, number: int, by: tuple[int, ...]) -> None:
         """Let the steps that use one use others instead, if each is by a rule then."""
         consumers = [n for n, step in self._steps.items() if number in step.dependencies]
-        if number == self._end or len(consumers) > MAX_CONSUMERS:
+        if number == self._end or len(consumers) > _MAX_CONSUMERS:
             return
         changed: dict[int, _Step] = {}
         for consumer in consumers:

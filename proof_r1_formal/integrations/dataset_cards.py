@@ -45,7 +45,7 @@ _STEP: Final[list[dict[str, Any]]] = [
     {"name": "conclusion", **_STRING},
     {"name": "rule", **_STRING},
 ]
-LABEL_FEATURES: Final[list[dict[str, Any]]] = [
+_LABEL_FEATURES: Final[list[dict[str, Any]]] = [
     {"name": "id", **_STRING},
     {"name": "label", **_STRING},
     {"name": "given", **_STRING},
@@ -55,7 +55,7 @@ LABEL_FEATURES: Final[list[dict[str, Any]]] = [
     {"name": "proof", "list": _STEP},
 ]
 """The columns of labels, as a card names them."""
-PROBLEM_FEATURES: Final[list[dict[str, Any]]] = [
+_PROBLEM_FEATURES: Final[list[dict[str, Any]]] = [
     {"name": "question", **_STRING},
     {"name": "premises", "list": [{"name": name, **_STRING} for name in ("id", "formula", "text")]},
     {"name": "options", "list": [{"name": name, **_STRING} for name in ("id", "label", "formula")]},
@@ -88,7 +88,7 @@ class About:
     @property
     def features(self) -> list[dict[str, Any]]:
         """The columns of the rows."""
-        return LABEL_FEATURES if self.labels_only else [*LABEL_FEATURES, *PROBLEM_FEATURES]
+        return _LABEL_FEATURES if self.labels_only else [*_LABEL_FEATURES, *_PROBLEM_FEATURES]
 
 
 def row_of(problem: Problem, prover: Prover, *, labels_only: bool = False) -> Row:

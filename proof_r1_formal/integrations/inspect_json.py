@@ -21,7 +21,7 @@ from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 STEPS = "steps"
 """The key of the array in the object that the model writes."""
-REQUEST = 'Write no thoughts: answer with one JSON object {"steps": […]}, whose array is that of the summary.'
+_REQUEST = 'Write no thoughts: answer with one JSON object {"steps": […]}, whose array is that of the summary.'
 
 
 @solver
@@ -38,7 +38,7 @@ def prove_as_json(rules: RuleSystem = "train") -> Solver:
         schema = JSONSchema(
             type="object", properties={STEPS: JSONSchema(**actions)}, required=[STEPS], additionalProperties=False
         )
-        state.messages.append(ChatMessageUser(content=REQUEST))
+        state.messages.append(ChatMessageUser(content=_REQUEST))
         state = await generate(state, response_schema=ResponseSchema(name="proof", json_schema=schema, strict=True))
         state.output.completion = completion_of(state.output.completion)
         return state

@@ -61,7 +61,7 @@ from proof_r1_formal.report.layout import plain
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.text.parse import parse_formula
 
-NO_JUDGEMENT = "invalid_response_format"
+_NO_JUDGEMENT = "invalid_response_format"
 """Inspect's own word for a reply that has no judgement."""
 
 
@@ -170,7 +170,7 @@ def reviewer() -> Scorer:
             value=float(ours == theirs) if scored else math.nan,
             answer=theirs,
             explanation=_explain(step, judged),
-            reason=NO_JUDGEMENT if judged is None else None,
+            reason=_NO_JUDGEMENT if judged is None else None,
             metadata={"stratum": [*step.stratum], "reason": None if judged is None else judged.reason},
         )
 

@@ -44,7 +44,7 @@ from proof_r1_formal.text.conventions import NotationName
 from proof_r1_formal.version import __version__
 from proof_r1_formal.workers.pool import WorkerPool
 
-INSTRUCTIONS = (
+_INSTRUCTIONS = (
     "Check proofs in first-order logic. Write premises and a goal as formulas, such as ∀x (cat(x) → animal(x)); the "
     "premises get the ids h1, h2, … A step has an id, the ids of at most four dependencies, a conclusion and the name "
     "of a rule, such as MODUS_PONENS. Use check_step while you reason, and check_proof with `answer` at the end. "
@@ -144,7 +144,7 @@ class Tools:
 def build(pool: WorkerPool) -> MCPServer:
     """The server. The pool does the work; whoever started it closes it."""
     server: MCPServer = MCPServer(
-        "proof-r1", title="proof-r1-formal", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+        "proof-r1", title="proof-r1-formal", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = Tools(pool)
     for tool in (

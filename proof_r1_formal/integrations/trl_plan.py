@@ -21,10 +21,10 @@ from proof_r1_formal.integrations.progress import duration
 from proof_r1_formal.integrations.trl import ProofConfig
 from proof_r1_formal.integrations.trl_run import Run
 
-GIB = 2**30
+_GIB = 2**30
 MEASURED = 3_000_000_000
 """The largest number of weights for which a plan measures a pass without an accelerator."""
-ESTIMATED_SPEED = 100e12
+_ESTIMATED_SPEED = 100e12
 """Operations a second for the estimate: 10 % of the peak of an H100 in bfloat16, 60 % of that of an RTX 4090."""
 AT_ONCE, PASSES = 8, 3
 """Rows of a pass, and passes; the fastest counts, as the first allocates memory."""
@@ -85,11 +85,11 @@ def _memory(run: Run, config: Any, weights: int, trained: int, longest: int) -> 
     settings, rows = run.settings, run.settings.per_device_train_batch_size
     size = 2 if run.model.dtype in ("bfloat16", "float16") else 4
     if trained == weights:
-        yield f"{weights:,} weights: {weights * (12 + size) / GIB:.1f} GiB with gradients and Adam in float32"
+        yield f"{weights:,} weights: {weights * (12 + size) / _GIB:.1f} GiB with gradients and Adam in float32"
     else:
         yield (
-            f"{weights:,} weights: {weights * size / GIB:.1f} GiB in {run.model.dtype}; {trained:,} of the adapter are "
-            f"trained: {trained * 16 / GIB:.1f} GiB with gradients and Adam in float32"
+            f"{weights:,} weights: {weights * size / _GIB:.1f} GiB in {run.model.dtype}; {trained:,} of the adapter "
+            f"are trained: {trained * 16 / _GIB:.1f} GiB with gradients and Adam in float32"
         )
     scored = longest
     if isinstance(settings, ProofConfig):
@@ -97,10 +97,10 @@ def _memory(run: Run, config: Any, weights: int, trained: int, longest: int) -> 
         heads = getattr(config, "num_key_value_heads", config.num_attention_heads)
         size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         cache = 2 * config.num_hidden_layers * heads * size * 4 * longest * rows * settings.gradient_accumulation_steps
-        yield f"{weights * 4 / GIB:.1f} GiB of the reference model, if kl_weight is not 0 and no adapter is trained"
-        yield f"{cache / GIB:.1f} GiB of keys and values for {longest} tokens of a generation batch in float32"
+        yield f"{weights * 4 / _GIB:.1f} GiB of the reference model, if kl_weight is not 0 and no adapter is trained"
+        yield f"{cache / _GIB:.1f} GiB of keys and values for {longest} tokens of a generation batch in float32"
     logits = rows * scored * config.vocab_size * 8
-    yield f"{logits / GIB:.1f} GiB of logits and their gradient for {rows} rows of {scored} tokens"
+    yield f"{logits / _GIB:.1f} GiB of logits and their gradient for {rows} rows of {scored} tokens"
 
 
 def _arithmetic(run: Run, weights: int, trained: int, tokens: int, rows: int) -> str:
@@ -113,7 +113,7 @@ def _arithmetic(run: Run, weights: int, trained: int, tokens: int, rows: int) ->
     operations = 2 * passes * weights * tokens * rows
     return (
         f"{operations / 1e12:,.0f} TFLOP an update for each process, without attention and sampling: by estimate "
-        f"{duration(operations / ESTIMATED_SPEED)} at {ESTIMATED_SPEED / 1e12:.0f} TFLOP/s"
+        f"{duration(operations / _ESTIMATED_SPEED)} at {_ESTIMATED_SPEED / 1e12:.0f} TFLOP/s"
     )
 
 

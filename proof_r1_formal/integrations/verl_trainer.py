@@ -36,7 +36,7 @@ from proof_r1_formal.integrations.verl import DATA_SOURCE
 LOG = logging.getLogger(__name__)
 STATE = "proof_r1.json"
 """The file of a checkpoint with the averages of the rules."""
-FIELDS_OF_OURS = {"method", "preset", "rules", "workers", "timeout"}
+_FIELDS_OF_OURS = {"method", "preset", "rules", "workers", "timeout"}
 """Of ``credit.assigner.CreditAssigner``, in the section ``proof_r1`` of verl's configuration."""
 FIELDS = ["uid", "data_source", "reward_model", "responses", "response_mask"]
 
@@ -145,8 +145,8 @@ def check(config: Any) -> None:
         ProofR1Error: the setting, what it must be, and why.
     """
     actor, algorithm = config.actor_rollout_ref.actor, config.algorithm
-    if unknown := sorted((config.get("proof_r1") or {}).keys() - FIELDS_OF_OURS):
-        raise ProofR1Error(f"proof_r1.{unknown[0]} is not known; there are {', '.join(sorted(FIELDS_OF_OURS))}")
+    if unknown := sorted((config.get("proof_r1") or {}).keys() - _FIELDS_OF_OURS):
+        raise ProofR1Error(f"proof_r1.{unknown[0]} is not known; there are {', '.join(sorted(_FIELDS_OF_OURS))}")
     for name, found, wanted, why in (
         ("actor_rollout_ref.actor.loss_agg_mode", actor.loss_agg_mode, "seq-mean-token-sum", "it divides by B alone"),
         (

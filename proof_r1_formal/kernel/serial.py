@@ -46,11 +46,11 @@ _QUANTIFIERS: dict[str, type[Quantified]] = {"forall": ForAll, "exists": Exists}
 _NAMES: dict[type[Formula], str] = {kind: name for name, kind in (*_CONNECTIVES.items(), *_QUANTIFIERS.items())}
 
 
-def term_to_data(term: Term) -> Data:
+def _term_to_data(term: Term) -> Data:
     """The term as a JSON value."""
     if isinstance(term, Var):
         return ["var", term.name, term.sort]
-    applied: Data = ["app", term.function, *[term_to_data(argument) for argument in term.arguments]]
+    applied: Data = ["app", term.function, *[_term_to_data(argument) for argument in term.arguments]]
     return applied if term.sort is None else ["sorted", term.sort, applied]
 
 
@@ -62,19 +62,19 @@ def to_data(formula: Formula) -> Data:
         case Bottom():
             return ["bottom"]
         case Atom(predicate, arguments):
-            return ["atom", predicate, *[term_to_data(argument) for argument in arguments]]
+            return ["atom", predicate, *[_term_to_data(argument) for argument in arguments]]
         case Eq(left, right):
-            return ["equal", term_to_data(left), term_to_data(right)]
+            return ["equal", _term_to_data(left), _term_to_data(right)]
         case Not(body):
             return ["not", to_data(body)]
         case And() | Or() | Xor() | Implies() | Iff():
             return [_NAMES[type(formula)], to_data(formula.left), to_data(formula.right)]
         case ForAll(variable, body) | Exists(variable, body):
-            return [_NAMES[type(formula)], term_to_data(variable), to_data(body)]
+            return [_NAMES[type(formula)], _term_to_data(variable), to_data(body)]
     assert_never(formula)
 
 
-def term_from_data(data: Data) -> Term:
+def _term_from_data(data: Data) -> Term:
     """The term of a JSON value.
 
     Raises:
@@ -84,9 +84,9 @@ def term_from_data(data: Data) -> Term:
         case ["var", str(name), str(sort)]:
             return Var(name, sort)
         case ["app", str(function), *arguments]:
-            return App(function, tuple([term_from_data(argument) for argument in arguments]))
+            return App(function, tuple([_term_from_data(argument) for argument in arguments]))
         case ["sorted", str(sort), ["app", str(function), *arguments]]:
-            return App(function, tuple([term_from_data(argument) for argument in arguments]), sort)
+            return App(function, tuple([_term_from_data(argument) for argument in arguments]), sort)
     raise ProofR1Error(f"no term: {str(data)[:80]}")
 
 
@@ -102,15 +102,15 @@ def from_data(data: Data) -> Formula:
         case ["bottom"]:
             return BOTTOM
         case ["atom", str(predicate), *arguments]:
-            return Atom(predicate, tuple([term_from_data(argument) for argument in arguments]))
+            return Atom(predicate, tuple([_term_from_data(argument) for argument in arguments]))
         case ["equal", left, right]:
-            return Eq(term_from_data(left), term_from_data(right))
+            return Eq(_term_from_data(left), _term_from_data(right))
         case ["not", body]:
             return Not(from_data(body))
         case [str(name), left, right] if name in _CONNECTIVES:
             return _CONNECTIVES[name](from_data(left), from_data(right))
         case [str(name), binder, body] if name in _QUANTIFIERS:
-            variable = term_from_data(binder)
+            variable = _term_from_data(binder)
             if isinstance(variable, Var):
                 return _QUANTIFIERS[name](variable, from_data(body))
     raise ProofR1Error(f"no formula: {str(data)[:80]}")
@@ -140,7 +140,7 @@ def _line_to_data(line: Line) -> Data:
             case "formula":
                 data[field] = to_data(value)
             case "term" | "constant":
-                data[field] = term_to_data(value)
+                data[field] = _term_to_data(value)
             case "block":
                 data[field] = proof_to_data(value)
             case "premises":
@@ -174,7 +174,7 @@ def _field_from_data(field: str, data: Data) -> Any:
         case "formula", _:
             return from_data(data)
         case (("term" | "constant"), _):
-            return term_from_data(data)
+            return _term_from_data(data)
         case "block", _:
             return proof_from_data(data)
         case "premises", list() if all(type(number) is int for number in data):

@@ -129,13 +129,13 @@ End with one JSON object: {"premises": {"h1": "…", "h2": "…"}, "position": "
 def deduce(view: View, reply: str, solver: Solver) -> Deduction:
     """The solver's result for the formulas in a reply."""
     written = json_object(reply)
-    read = None if written is None else read_formulas(written)
+    read = None if written is None else _read_formulas(written)
     if read is None:
         return Deduction(view, Outcome.UNREADABLE)
     return Deduction(view, judge(solver, *read), written)
 
 
-def read_formulas(written: dict[str, object]) -> tuple[tuple[Formula, ...], Formula] | None:
+def _read_formulas(written: dict[str, object]) -> tuple[tuple[Formula, ...], Formula] | None:
     """The premises and the position in a reply; None if one is missing or is not a formula with one reading."""
     premises, position = written.get("premises"), written.get("position")
     if not isinstance(premises, dict) or not isinstance(position, str):

@@ -26,7 +26,7 @@ from proof_r1_formal.rules.catalogue import catalogue
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
-KERNEL_CHUNK = 256
+_KERNEL_CHUNK = 256
 """How many completions' evidence a kernel is given at a time."""
 
 
@@ -153,7 +153,7 @@ def verified_by(
     """
     source = _require_completions(completions)
     collecting = None if verifier.kernel is None else verifier.without_kernel()
-    while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
+    while chunk := list(islice(source, 1 if collecting is None else _KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
             asked = [collecting.obligations(_problem_of(problems, c), c.completion) for c in chunk]
             verifier.kernel.prepare(chain.from_iterable(asked))

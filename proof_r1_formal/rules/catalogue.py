@@ -23,7 +23,7 @@ from proof_r1_formal.text.parse import parse_formula
 
 RuleSystem: TypeAlias = Literal["train", "folio", "complete"]
 """The names of the package's catalogues."""
-MANIFEST = ".manifest.json"
+_MANIFEST = ".manifest.json"
 """The end of the name of a file's manifest, in the place of ``.toml``."""
 
 
@@ -62,7 +62,7 @@ def read_catalogue(path: Path) -> Catalogue:
         aliases: Mapping[str, str] = file.aliases
         if extended is not None:
             rules, aliases = (*extended.rules, *rules), {**extended.aliases, **aliases}
-        manifest = None if path.parent == _FOLDER else path.with_suffix(MANIFEST)
+        manifest = None if path.parent == _FOLDER else path.with_suffix(_MANIFEST)
         hypotheses = file.hypotheses or (extended is not None and extended.hypotheses)
         made = Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
         if path.parent != _FOLDER:  # the tests try those of the package

@@ -22,9 +22,9 @@ from proof_r1_formal.kernel.syntax import ENTITY, App, ForAll, Formula, Implies,
 from proof_r1_formal.kernel.transform import instantiate, substitute
 from proof_r1_formal.rules.forms import conjunctive_parts, normal_form
 
-MAX_LEVELS: Final = 12
+_MAX_LEVELS: Final = 12
 """The most quantifiers and antecedents that are taken off a conclusion."""
-MAX_ALIGNMENTS: Final = 60
+_MAX_ALIGNMENTS: Final = 60
 """The most ways in which the variables of a dependency are read as those of the conclusion."""
 
 
@@ -55,7 +55,7 @@ def _levels(dependencies: Sequence[Formula], conclusion: Formula) -> Iterator[Re
     sorts: list[str] = []
     hypotheses: list[Formula] = []
     current = conclusion
-    for _ in range(MAX_LEVELS):
+    for _ in range(_MAX_LEVELS):
         match current:
             case ForAll(variable, _) as universal:
                 name = variable.name
@@ -88,7 +88,7 @@ def _readings_of(
         body = body.body
     found: dict[Formula, tuple[int, int]] = {}
     for number, chosen in enumerate(_alignments(variables, elements)):
-        if number == MAX_ALIGNMENTS:
+        if number == _MAX_ALIGNMENTS:
             break
         rest, used = _without(substitute(body, dict(chosen)), supposed)
         if used or chosen:

@@ -54,7 +54,7 @@ from proof_r1_formal.workers.pool import Pool
 _T = TypeVar("_T")
 Job: TypeAlias = Callable[[], _T]
 
-COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
+_COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
 """Codes of a completion that cannot be verified: its reward is 0, and the other rewards are returned."""
 UNSUPPORTED = b'"evidence":"unsupported"'
 """A part of the report on a step whose verdict has no evidence; in a text of the completion, the quotes are escaped."""
@@ -262,7 +262,7 @@ def _score(outcome: Scored | RefusalError) -> Scored:
     """The reward of a completion: nothing if it cannot be verified."""
     if isinstance(outcome, Scored):
         return outcome
-    if outcome.code in COMPLETIONS_OWN:
+    if outcome.code in _COMPLETIONS_OWN:
         return Scored(0.0, parsed=False, right=False, verified=False)
     raise outcome
 

@@ -46,7 +46,7 @@ from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.formulas import CONNECTIVES, QUANTIFIERS
 from proof_r1_formal.testing.hostile import POOL, HostileFormulas, capturing_instance, hostile_vocabulary
 
-HOLE = Var("␣hole", ENTITY)
+_HOLE = Var("␣hole", ENTITY)
 """Marks the places of a term."""
 
 
@@ -142,8 +142,8 @@ class Forger(HostileFormulas):
         """A line that needs no other."""
         left, right = self.any_term(), self.any_term()
         before = self.formula(1 if self.chance(0.9) else 3)
-        marked = self.abstracted(before, left, HOLE, 0.6)
-        after = map_terms(marked, lambda term: substitute_term(term, {HOLE: right}))
+        marked = self.abstracted(before, left, _HOLE, 0.6)
+        after = map_terms(marked, lambda term: substitute_term(term, {_HOLE: right}))
         if self.chance(0.5):
             before, after = after, before
         if self.chance(0.2):

@@ -39,7 +39,7 @@ _BINDER_PART = re.compile(r'"(?:[^"\\]|\\.)+"|\\(?:[,;:! ]|q?quad)|(?:[^\s:：,�
 _QUANTIFIER = re.compile(r"∀|∃!?|∄|\\n?exists!?|\\forall|[A-Za-z]+!?|[!?]")
 
 
-def exactly_one(variable: Var, body: Formula) -> Formula:
+def _exactly_one(variable: Var, body: Formula) -> Formula:
     """``∃!x P(x)``, which is ``∃x1 ∀x (P(x) ↔ x = x1)``."""
     taken = {each.name for each in body.free}
     number = next(n for n in count(1) if f"{variable.name}{n}" not in taken)
@@ -76,7 +76,7 @@ def read_binder(text: str) -> Binder:
     single = sign.startswith(("∄", "\\n")) or (sign.endswith("!") and sign != "!")
     plain: type[ForAll] | type[Exists] = ForAll if is_universal(sign) else Exists
     return Binder(
-        (exactly_one if sign.endswith("!") else no) if single else plain,
+        (_exactly_one if sign.endswith("!") else no) if single else plain,
         tuple([Var(unquote(name), unquote(sort) if sort else ENTITY) for name, sort in found]),
         tuple([name for name, _ in found]),
         text[-1] in ".,:。，：",
