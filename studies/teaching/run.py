@@ -34,7 +34,7 @@ from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.run import write
 from studies.pretrained.score import Drawn, draw
 from studies.pretrained.speed import replay_tokens
-from studies.teaching.exercises import ALL_UPDATES, practise
+from studies.teaching.exercises import LESSONS, practise
 from studies.teaching.model import write_model
 from studies.teaching.records import Record
 
@@ -44,11 +44,11 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-WARM_UP_UPDATES, WARM_UP_ROWS = 3_000, 16
-"""Of each warm-up, on proofs, after the exercises."""
+PROOFS, WARM_UP_UPDATES, WARM_UP_ROWS = 3_000, 500, 16
+"""Updates of each warm-up on proofs: after the exercises in reading, and after those in options."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
-SAMPLES, TOKENS = 16, 224
+SAMPLES, TOKENS = 8, 224
 """Answers to each problem, and the length at which an answer is cut."""
 FILES: Mapping[str, int] = {"same": 200, "longer": 100}
 """The scored files, and how many of their problems are asked."""
@@ -104,7 +104,7 @@ ARMS: Mapping[str, Arm] = {
     "sft_few": Arm((*_IMITATION, "--per_device_train_batch_size", str(ROWS // 2)), "3e-4", 0),
 }
 """The arms, in the order in which they are wanted."""
-FIRST = 5
+FIRST = 4
 """So many arms get all their seeds before the others get any: the tests need them."""
 
 
@@ -179,14 +179,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """The exercises of a model with random weights.
+    """Exercises.
 
     Attributes:
         name: of its folder and record.
+        lesson: see ``exercises.LESSONS``.
+        start: the run that made the model it starts from; None for random weights.
         seed: of the weights and of the exercises.
     """
 
     name: str
+    lesson: str
+    start: str | None
     seed: int
 
     def record(self, folder: Path) -> Path:
@@ -194,17 +198,19 @@ class Practice:
         return folder / "records" / f"{self.name}.json"
 
     def ready(self, folder: Path) -> bool:
-        """Always: it starts from no run."""
-        del folder
-        return True
+        """Whether the model that it starts from is there."""
+        return self.start is None or (folder / "records" / f"{self.start}.json").exists()
 
     def make(self, folder: Path) -> None:
-        """Write the model of random weights, practise, and write the record."""
+        """Write the model of random weights if it starts from it, practise, and write the record."""
         started = time.process_time()
-        write_model(folder / "data", folder / self.name / "start", self.seed)
-        practise(folder / "data", folder / self.name / "start", folder / self.name / "model", self.seed)
+        model = folder / self.name / "start" if self.start is None else folder / self.start / "model"
+        if self.start is None:
+            write_model(folder / "data", model, self.seed)
+        practise(folder / "data", model, folder / self.name / "model", self.lesson, self.seed)
         seconds = time.process_time() - started
-        write(self.record(folder), msgspec.json.encode(Record(self.name, ALL_UPDATES, seconds, {}, [])))
+        updates, _ = LESSONS[self.lesson]
+        write(self.record(folder), msgspec.json.encode(Record(self.name, updates, seconds, {}, [])))
 
 
 def columns(problems: Sequence[Problem], drawn: Sequence[Drawn], samples: int) -> dict[str, tuple[float, ...]]:
@@ -235,11 +241,19 @@ def _row(report: TraceReport, drawn: Drawn) -> dict[str, float]:
 # -- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def warm_up(number: int) -> tuple[Practice, Run]:
-    """The two parts of a warm-up: exercises, and then proofs at a rate that falls."""
-    first = Practice(f"exercises-{number}", number)
-    rows = ("--per_device_train_batch_size", str(WARM_UP_ROWS), "--max_grad_norm", "1.0")
-    return first, Run(f"warm-up-{number}", Arm(rows, "1e-3", 0, WARM_UP_UPDATES), first.name, "warm-up", number, FILES)
+def warm_up(number: int) -> tuple[Practice | Run, ...]:
+    """The parts of a warm-up: exercises in reading, proofs, exercises in options, proofs again."""
+
+    def proofs(name: str, start: str, updates: int, files: Mapping[str, int]) -> Run:
+        rows = ("--per_device_train_batch_size", str(WARM_UP_ROWS), "--max_grad_norm", "1.0")
+        return Run(f"{name}-{number}", Arm(rows, "1e-3", 0, updates), f"{start}-{number}", "warm-up", number, files)
+
+    return (
+        Practice(f"reading-{number}", "reading", None, number),
+        proofs("proofs", "reading", PROOFS, {}),
+        Practice(f"options-{number}", "options", f"proofs-{number}", number),
+        proofs("warm-up", "options", WARM_UP_UPDATES, FILES),
+    )
 
 
 def plan() -> list[Practice | Run]:
