@@ -1,20 +1,19 @@
-"""Exercises: a small model learns to look things up in the prompt before it learns to prove.
+"""Exercises in reading: a small model learns to look things up in the prompt before it learns to prove.
 
-In: a model, and problems. Out: a model that repeats lines by their ids, and says what follows from a premise and a
-literal (the lesson ``reading``), or that finds the id of a formula (``options``). A proof asks for each of these once
-or twice; an exercise asks for up to fourteen. Without exercises, models of this size wrote proofs of random predicates
-after 3,500 updates.
+In: a model of random weights, and problems. Out: a model that repeats lines by their ids, finds the id of a formula,
+and says what follows from a premise and a literal. A proof asks for each of these once or twice; an exercise asks for
+fourteen. Without exercises, models of this size wrote proofs of random predicates after 3,500 updates.
 
-The first updates of a lesson are on formulas of independent letters. In those of problems a letter stands at several
-places, and a model that guesses among them hardly gains by looking one up.
+The first updates are on formulas of independent letters. In those of problems a letter stands at several places, and a
+model that guesses among them hardly gains by looking one up.
 
-    python -m studies.teaching.exercises FOLDER_OF_PROBLEMS FOLDER_OF_THE_MODEL FOLDER_OF_THE_RESULT LESSON [SEED]
+    python -m studies.teaching.exercises FOLDER_OF_PROBLEMS FOLDER_OF_THE_MODEL FOLDER_OF_THE_RESULT [SEED]
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -35,10 +34,16 @@ from proof_r1_formal.text.show import show
 from studies.pretrained.problems import IDS
 from studies.teaching.problems import PREDICATES
 
+UPDATES_OF_LETTERS, UPDATES_OF_PROBLEMS = 600, 800
+"""On formulas of independent letters, and then on problems."""
+UPDATES = UPDATES_OF_LETTERS + UPDATES_OF_PROBLEMS
 ROWS = 16
 RATE, RISING, BETAS, NORM = 1e-3, 50, (0.9, 0.98), 1.0
 LINES = 14
-"""At most so many lines of lookups in an exercise about a problem."""
+"""At most so many lines of an exercise about a problem."""
+PROOFS = 0.2
+BINDINGS = 0.4
+"""Shares of proofs, and of bindings, among the exercises about problems."""
 
 REPEATED = "REITERATION"
 """The rule that bindings name. No arm learns with a catalogue that has it."""
@@ -61,23 +66,13 @@ def letters(source: Random) -> Exercise:
     return "".join([f"{line}\n" for line in lines]), "\n".join(source.sample(lines, len(lines)))
 
 
-def inverses(source: Random, *, literals: bool) -> Exercise:
-    """Lines ``formula: id`` in place of ``id: formula``; with ``literals``, of literals alone, twice."""
-    prompt, answer = letters(source)
-    lines = [line.split(": ") for line in answer.splitlines()]
-    if literals:
-        lines = [(name, formula) for name, formula in lines if not set(formula) & set("→∨")]
-        lines += source.sample(lines, len(lines))
-    return prompt, "\n".join([f"{formula}: {name}" for name, formula in lines])
-
-
-def about(problem: Problem, source: Random, *, proofs: float = 0.2, bindings: float = 0.4) -> Exercise:
-    """With these chances a proof or bindings, else lookups."""
+def about(problem: Problem, source: Random) -> Exercise:
+    """A proof, bindings or lookups."""
     prompt = text_prompt(problem, english=False)
     kind = source.random()
-    if kind < proofs:
+    if kind < PROOFS:
         return prompt, summary(problem.proofs[0])
-    if kind < proofs + bindings:
+    if kind < PROOFS + BINDINGS:
         return prompt, summary(tuple(_bindings(problem, source)))
     return prompt, "\n".join(_lookups(problem, prompt, source))
 
@@ -107,37 +102,24 @@ def _inferences(formula: Formula) -> Iterator[tuple[Formula, Formula]]:
             yield from ((negate(left), right), (negate(right), left))
 
 
-def _reading(problem: Problem, number: int, source: Random) -> Exercise:
-    return letters(source) if number < 600 * ROWS else about(problem, source)
+def exercises(problems: list[Problem], source: Random) -> Iterator[Exercise]:
+    """All exercises, in order."""
+    for _ in range(UPDATES_OF_LETTERS * ROWS):
+        yield letters(source)
+    for _, problem in zip(range(UPDATES_OF_PROBLEMS * ROWS), cycle(problems), strict=False):
+        yield about(problem, source)
 
 
-def _options(problem: Problem, number: int, source: Random) -> Exercise:
-    first = number < 600 * ROWS
-    if source.random() < (0.6 if first else 0.5):
-        return inverses(source, literals=not first)
-    return (
-        about(problem, source, proofs=0.5, bindings=0.5) if first else about(problem, source, proofs=0.3, bindings=0.7)
-    )
-
-
-LESSONS: Mapping[str, tuple[int, Callable[[Problem, int, Random], Exercise]]] = {
-    "reading": (1_400, _reading),
-    "options": (1_600, _options),
-}
-"""Name -> number of updates, and what makes an exercise, of a problem and the number of the exercise."""
-
-
-def practise(problems: Path, model: Path, folder: Path, lesson: str, seed: int) -> None:
-    """Learn from the exercises of a lesson, and write the model."""
+def practise(problems: Path, model: Path, folder: Path, seed: int) -> None:
+    """Learn from the exercises, and write the model."""
     policy = AutoModelForCausalLM.from_pretrained(model)
     tokenizer = AutoTokenizer.from_pretrained(model)
     optimiser = torch.optim.AdamW(policy.parameters(), lr=RATE, betas=BETAS, weight_decay=0.0)
-    updates, make = LESSONS[lesson]
-    source = Random(f"exercises {lesson} {seed}")
+    source = Random(f"exercises {seed}")
     rows = list(read_problems(problems / "warm-up.jsonl").values())
     source.shuffle(rows)
-    given = (make(problem, number, source) for number, problem in enumerate(cycle(rows)))
-    for update in range(1, updates + 1):
+    given = exercises(rows, source)
+    for update in range(1, UPDATES + 1):
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, update / RISING)
         tokens, labels = batch([next(given) for _ in range(ROWS)], tokenizer)
@@ -149,7 +131,7 @@ def practise(problems: Path, model: Path, folder: Path, lesson: str, seed: int) 
         optimiser.step()
         optimiser.zero_grad()
         if update % 100 == 0:
-            print(f"{lesson}, update {update:,}: {loss.item():.3f} nats a token", flush=True)  # noqa: T201
+            print(f"exercises, update {update:,}: {loss.item():.3f} nats a token", flush=True)  # noqa: T201
     policy.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -167,8 +149,8 @@ def batch(rows: list[Exercise], tokenizer: Any) -> tuple[torch.Tensor, torch.Ten
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (5, 6) or sys.argv[4] not in LESSONS:
-        raise SystemExit(f"usage: {__doc__.strip().splitlines()[-1].strip()}; a lesson is one of {', '.join(LESSONS)}")
+    if len(sys.argv) not in (4, 5):
+        raise SystemExit(f"usage: {__doc__.strip().splitlines()[-1].strip()}")
     torch.set_num_threads(1)
     problems, model, folder = map(Path, sys.argv[1:4])
-    practise(problems, model, folder, sys.argv[4], int(sys.argv[5]) if len(sys.argv) == 6 else 1)
+    practise(problems, model, folder, int(sys.argv[4]) if len(sys.argv) == 5 else 1)

@@ -34,7 +34,8 @@ from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.run import write
 from studies.pretrained.score import Drawn, draw
 from studies.pretrained.speed import replay_tokens
-from studies.teaching.exercises import LESSONS, practise
+from studies.teaching.exercises import UPDATES as EXERCISES
+from studies.teaching.exercises import practise
 from studies.teaching.model import write_model
 from studies.teaching.records import Record
 
@@ -44,8 +45,8 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-PROOFS, WARM_UP_UPDATES, WARM_UP_ROWS = 3_000, 500, 16
-"""Updates of each warm-up on proofs: after the exercises in reading, and after those in options."""
+WARM_UP_UPDATES, WARM_UP_ROWS = 600, 16
+"""Of each warm-up, on proofs, after the exercises."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
 SAMPLES, TOKENS = 8, 224
@@ -93,8 +94,8 @@ def _method(rate: str, answers: int, name: str, *more: str) -> Arm:
 ARMS: Mapping[str, Arm] = {
     "taught": _method("3e-4", 2, "taught"),
     "sft": Arm(_IMITATION, "3e-4", 0),
-    "proof_r1_taught": _method("1e-4", 8, "proof_r1_taught", "--preset", "hardened"),
-    "expert_iteration": _method("1e-4", 8, "expert_iteration"),
+    "proof_r1_taught": _method("3e-4", 8, "proof_r1_taught", "--preset", "hardened"),
+    "expert_iteration": _method("3e-4", 8, "expert_iteration"),
     "hardened": _method("3e-4", 8, "proof_r1", "--preset", "hardened"),
     "sft_long": Arm(_IMITATION, "3e-4", 0, 180),
     "contrast": _method("3e-4", 2, "contrast"),
@@ -179,18 +180,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """Exercises.
+    """The exercises of a model with random weights.
 
     Attributes:
         name: of its folder and record.
-        lesson: see ``exercises.LESSONS``.
-        start: the run that made the model it starts from; None for random weights.
         seed: of the weights and of the exercises.
     """
 
     name: str
-    lesson: str
-    start: str | None
     seed: int
 
     def record(self, folder: Path) -> Path:
@@ -198,19 +195,17 @@ class Practice:
         return folder / "records" / f"{self.name}.json"
 
     def ready(self, folder: Path) -> bool:
-        """Whether the model that it starts from is there."""
-        return self.start is None or (folder / "records" / f"{self.start}.json").exists()
+        """Always: it starts from no run."""
+        del folder
+        return True
 
     def make(self, folder: Path) -> None:
-        """Write the model of random weights if it starts from it, practise, and write the record."""
+        """Write the model of random weights, practise, and write the record."""
         started = time.process_time()
-        model = folder / self.name / "start" if self.start is None else folder / self.start / "model"
-        if self.start is None:
-            write_model(folder / "data", model, self.seed)
-        practise(folder / "data", model, folder / self.name / "model", self.lesson, self.seed)
+        write_model(folder / "data", folder / self.name / "start", self.seed)
+        practise(folder / "data", folder / self.name / "start", folder / self.name / "model", self.seed)
         seconds = time.process_time() - started
-        updates, _ = LESSONS[self.lesson]
-        write(self.record(folder), msgspec.json.encode(Record(self.name, updates, seconds, {}, [])))
+        write(self.record(folder), msgspec.json.encode(Record(self.name, EXERCISES, seconds, {}, [])))
 
 
 def columns(problems: Sequence[Problem], drawn: Sequence[Drawn], samples: int) -> dict[str, tuple[float, ...]]:
@@ -241,19 +236,13 @@ def _row(report: TraceReport, drawn: Drawn) -> dict[str, float]:
 # -- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def warm_up(number: int) -> tuple[Practice | Run, ...]:
-    """The parts of a warm-up: exercises in reading, proofs, exercises in options, proofs again."""
-
-    def proofs(name: str, start: str, updates: int, files: Mapping[str, int]) -> Run:
-        rows = ("--per_device_train_batch_size", str(WARM_UP_ROWS), "--max_grad_norm", "1.0")
-        return Run(f"{name}-{number}", Arm(rows, "1e-3", 0, updates), f"{start}-{number}", "warm-up", number, files)
-
-    return (
-        Practice(f"reading-{number}", "reading", None, number),
-        proofs("proofs", "reading", PROOFS, {}),
-        Practice(f"options-{number}", "options", f"proofs-{number}", number),
-        proofs("warm-up", "options", WARM_UP_UPDATES, FILES),
-    )
+def warm_up(number: int) -> tuple[Practice, Run]:
+    """The two parts of a warm-up: exercises, and then proofs at a constant rate."""
+    first = Practice(f"reading-{number}", number)
+    rows = ("--per_device_train_batch_size", str(WARM_UP_ROWS), "--max_grad_norm", "1.0")
+    changes = (*rows, "--lr_scheduler_type", "constant_with_warmup")
+    arm = Arm(changes, "1e-3", 0, WARM_UP_UPDATES)
+    return first, Run(f"warm-up-{number}", arm, first.name, "warm-up", number, FILES)
 
 
 def plan() -> list[Practice | Run]:
