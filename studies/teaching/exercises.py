@@ -31,8 +31,7 @@ from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.models.prompts import text_prompt
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.show import show
-from studies.pretrained.problems import IDS
-from studies.teaching.problems import PREDICATES
+from studies.teaching.problems import IDS, PREDICATES
 
 UPDATES_OF_LETTERS, UPDATES_OF_PROBLEMS = 600, 800
 """On formulas of independent letters, and then on problems."""

@@ -32,7 +32,7 @@ USUAL, FEWER = 8, 4
 """Answers to a problem."""
 FEWER_ANSWERS = {"taught": 2}
 """In place of ``FEWER``."""
-PILOTED = tuple(ARMS)[: FIRST + 1]
+PILOTED = tuple(ARMS)[:FIRST]
 
 
 def run_of(name: str, rate: str, answers: int) -> Run:

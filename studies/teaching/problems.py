@@ -1,10 +1,11 @@
-"""The problems of the study, and of ``make small``: four literals, one of which follows from facts and rules.
+"""The problems of the study, and of ``make small``: a literal and its negation, one of which follows.
 
-In: a seed and a number. Out: problems in formulas, with the prover's proofs; a predicate is one of 22 letters, and
-there is one individual. A draw derives a literal from a fact in as many steps as asked for, each by an implication, its
-contrapositive or a disjunction, and adds premises that do not bear on it. A problem is kept where the shortest proof
-has just as many steps. So a step has several premises to choose among and one of three rules, and none but a few of its
-choices are on the way to an option. The proofs are the prover's, so that all arms of the study imitate one expert.
+In: a seed and a number. Out: problems of facts and rules, with the prover's proofs; a predicate is one of 22 letters,
+and there is one individual. A draw derives a literal from a fact in as many steps as asked for, each by an implication,
+its contrapositive or a disjunction, and adds premises that do not bear on it. A problem is kept where the shortest
+proof has just as many steps. So a step has several premises to choose among and one of three rules, and none but a few
+of its choices are on the way to an option. The proofs are the prover's, so that all arms of the study imitate one
+expert.
 
     python -m studies.teaching.problems FOLDER [small]
 
@@ -28,9 +29,10 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.syntax import Formula, Implies, Or, atom, const
 from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.text.show import show
-from studies.pretrained.problems import IDS, key
+from studies.pretrained.problems import key
 
-PREDICATES = tuple(ascii_uppercase[len(IDS) :])
+IDS = ("A", "B")
+PREDICATES = tuple(ascii_uppercase[4:])
 """A token each, so that a small model finds where a predicate stands by one comparison. No option has such an id."""
 INDIVIDUAL = const("a")
 
@@ -127,10 +129,9 @@ def _problem(
         known += [new, negate(new)]
     source.shuffle(premises)
     goal = derived[-1]
-    wrong = _not_entailed(tuple(premises), [one for one in known if one != goal], source, verifier)
-    formulas = [goal, *wrong]
-    if len(formulas) < len(IDS):
-        return None
+    if not isinstance(verifier.oracle.entails(tuple(premises), negate(goal)), Refuted):
+        return None  # the premises contradict each other
+    formulas = [goal, negate(goal)]
     source.shuffle(formulas)
     made = Problem(
         id=name,
@@ -173,15 +174,6 @@ def _rule(given: Formula, follows: Formula, source: Random) -> Formula:
     pair = [negate(given), follows]
     source.shuffle(pair)
     return Or(*pair)
-
-
-def _not_entailed(
-    premises: tuple[Formula, ...], candidates: list[Formula], source: Random, verifier: Verifier
-) -> list[Formula]:
-    """Three of the literals that the premises do not entail, or fewer if there are no more."""
-    source.shuffle(candidates)
-    refuted = (one for one in candidates if isinstance(verifier.oracle.entails(premises, one), Refuted))
-    return list(islice(refuted, len(IDS) - 1))
 
 
 if __name__ == "__main__":

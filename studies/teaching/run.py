@@ -45,11 +45,11 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-WARM_UP_UPDATES, WARM_UP_ROWS = 600, 16
+WARM_UP_UPDATES, WARM_UP_ROWS = 1_000, 16
 """Of each warm-up, on proofs, after the exercises."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""
-SAMPLES, TOKENS = 8, 224
+SAMPLES, TOKENS = 16, 224
 """Answers to each problem, and the length at which an answer is cut."""
 FILES: Mapping[str, int] = {"same": 200, "longer": 100}
 """The scored files, and how many of their problems are asked."""
@@ -105,7 +105,7 @@ ARMS: Mapping[str, Arm] = {
     "sft_few": Arm((*_IMITATION, "--per_device_train_batch_size", str(ROWS // 2)), "3e-4", 0),
 }
 """The arms, in the order in which they are wanted."""
-FIRST = 4
+FIRST = 5
 """So many arms get all their seeds before the others get any: the tests need them."""
 
 

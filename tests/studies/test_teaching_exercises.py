@@ -10,9 +10,8 @@ import pytest
 
 from proof_r1_formal import Verifier, parse_formula
 from proof_r1_formal.kernel.answer import Entailed
-from studies.pretrained.problems import IDS
 from studies.teaching.exercises import LINES, about, letters
-from studies.teaching.problems import File, problems
+from studies.teaching.problems import IDS, File, problems
 
 
 def test_formulas_of_letters_are_repeated_in_another_order() -> None:
@@ -21,7 +20,7 @@ def test_formulas_of_letters_are_repeated_in_another_order() -> None:
         prompt, answer = letters(source)
         lines = prompt.splitlines()
         assert sorted(answer.split("\n")) == sorted(lines)
-        assert [line.split(": ")[0] for line in lines[-4:]] == list(IDS)
+        assert [line.split(": ")[0] for line in lines[-len(IDS) :]] == list(IDS)
         for line in lines:
             parse_formula(line.split(": ")[1])
 
