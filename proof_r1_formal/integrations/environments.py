@@ -97,6 +97,8 @@ class ProofEnvironment:
             The verdicts, with the reasons for those that fail.
         """
         fields = dict(zip(FIELDS, (id, dependencies, conclusion, rule), strict=True))
+        # Calls are read by Python's JSON, which reads NaN and 1e999; neither is JSON, nor what a field may be.
+        fields = json.loads(json.dumps(fields), parse_constant=lambda _: None)
         action = read_action(json.dumps(fields, ensure_ascii=False))
         assert action is not None  # a JSON object starts there
         return self._push(action)

@@ -149,7 +149,7 @@ def evaluation_scores(
 ) -> dict[str, float]:
     """The scores of an evaluation by the names of a trainer's log, which have the prefix.
 
-    The samples of the reports are numbered here, problem by problem. Without a report there is no score.
+    The samples of the reports are numbered here, problem by problem. A score for which nothing was counted is absent.
     """
     samples: Counter[str] = Counter()
     numbered = []
@@ -159,8 +159,7 @@ def evaluation_scores(
     if not numbered:
         return {}  # a problem without a completion would count as answered wrongly
     scores = evaluate_metrics(problems, numbered).overall.scores
-    found = {f"{prefix}_{measure.name.lower()}": scores.get(measure) for measure in SCORES}
-    return {name: score.value for name, score in found.items() if score is not None and score.value is not None}
+    return {f"{prefix}_{of.name.lower()}": scores[of].value for of in SCORES if scores[of].is_defined}
 
 
 # -- the folder -------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import msgspec
@@ -88,7 +89,16 @@ def test_later_steps_are_not_checked() -> None:
     assert environment.submit_step(*LAST).startswith("No more than 1 steps are checked")
 
 
-@pytest.mark.parametrize("given", [("s1", "h1", None, 7), (None, [[1]], {"a": "\ud800"}, "R"), ("", [], "", "")])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("s1", "h1", None, 7),
+        (None, [[1]], {"a": "\ud800"}, "R"),
+        ("", [], "", ""),
+        (math.nan, ["h1"], "p(a)", "R"),
+        ("s1", [-math.inf], {"a": [math.inf]}, "R"),
+    ],
+)
 def test_arguments_of_any_type_are_findings(given: tuple[Any, ...]) -> None:
     environment = played()
     assert "fails form" in environment.submit_step(*given)

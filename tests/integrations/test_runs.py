@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,14 @@ def test_scores_have_the_prefix() -> None:
 def test_without_a_report_there_is_no_score() -> None:
     [(problem, _), *_] = example_answers()
     assert evaluation_scores({problem.id: problem}, []) == {}
+
+
+def test_a_score_of_nothing_is_absent() -> None:
+    """Without a reference answer no answer is wrong, and a problem with the answer Uncertain is in no score."""
+    given = {problem.id: problem for problem, _ in example_answers()}
+    unknown, uncertain = replace(given["garden/1"], answer=None), given["garden/4"]
+    found = [evaluation_scores({one.id: one}, [Verifier().verify(one, "")]) for one in (unknown, uncertain)]
+    assert found == [{"eval_fvr": 0.0, "eval_rvr": 0.0}, {}]
 
 
 @pytest.mark.integration
