@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal import Problem, ProofR1Error, Settings, Verifier
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.diagnostics import token_terms
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
 from proof_r1_formal.credit.workers import Workers
 from proof_r1_formal.generate import Proved, Prover, completion, summary
@@ -63,6 +64,17 @@ def right(tokenizer: Any) -> str:
 def read(tokenizer: Any, ids: tuple[int, ...] | None) -> str:
     assert ids is not None
     return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(ids).text
+
+
+@pytest.mark.parametrize("text", [written(FIRST, WRONG), written(FIRST), "no proof"])
+def test_the_terms_of_a_replaced_row_are_those_of_its_tokens(tokenizer: Any, text: str) -> None:
+    with CreditAssigner(tokenizer, method="proof_r1_taught", workers=0, replaces_rows=True) as assigner:
+        rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, text), encoded(tokenizer, right(tokenizer))])
+        terms = token_terms(rollouts, 2, assigner.state_dict(), method="proof_r1_taught")
+        credit = assigner.assign(rollouts, 2)
+    assert credit.replaced[0] is not None
+    for verification, outcome, earned in zip(terms.verification, terms.outcome, credit.advantages, strict=True):
+        assert [v + o for v, o in zip(verification, outcome, strict=True)] == pytest.approx(earned)
 
 
 # -- tokens -----------------------------------------------------------------------------------------------------------
