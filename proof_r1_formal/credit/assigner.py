@@ -390,4 +390,5 @@ class _Corrections:
         if corrected is None:
             return None
         made = corrected_rollout(ids, text, corrected, pieces, self.encode, self.end)
-        return None if self.max_tokens is not None and len(made.ids) > self.max_tokens else made
+        too_long = made is not None and self.max_tokens is not None and len(made.ids) > self.max_tokens
+        return None if too_long else made
