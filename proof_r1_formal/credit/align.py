@@ -50,12 +50,14 @@ class Alignment:
         return tuple([shares[owner] for owner in self.owners])
 
 
-def whole(tokens: int, actions: int) -> Alignment:
+def whole(own: Sequence[object], actions: int) -> Alignment:
     """The alignment in which all tokens belong to the first action: for a total that no action's own token can carry.
 
-    ``tokens`` and ``actions`` are numbers; there is at least 1 action.
+    ``own`` says of each token whether the model wrote it; others belong to no action. ``actions`` is a number, at
+    least 1.
     """
-    return Alignment((0,) * tokens, (tokens, *[0] * (actions - 1)))
+    owners = tuple([0 if one else NOBODY for one in own])
+    return Alignment(owners, (owners.count(0), *[0] * (actions - 1)))
 
 
 def align(completion: TokenText, spans: Sequence[tuple[int, int]]) -> Alignment:

@@ -268,12 +268,13 @@ class CreditAssigner:
         """The place in its group of a completion that was never sampled: no credit, and no part in the group."""
         return rollout_of(nothing(problem, 0, self._verification), TokenText(()), self._settings, verified=False)
 
-    def turns(self, report: TraceReport, alignment: Alignment) -> Rollout:
+    def turns(self, report: TraceReport, alignment: Alignment, mask: Sequence[int]) -> Rollout:
         """The rollout of an environment of several turns: its report, and the tokens of its steps.
 
-        :func:`~proof_r1_formal.integrations.environments.align_turns` gives the alignment.
+        :func:`~proof_r1_formal.integrations.environments.align_turns` gives the alignment. ``mask``: for each token
+        whether the model wrote it (1), or a tool (0).
         """
-        return aligned_rollout(report, alignment, self._settings)
+        return aligned_rollout(report, alignment, self._settings, own=mask)
 
     def assign(self, rollouts: Sequence[Rollout], group_size: int) -> BatchCredit:
         """The second half of :meth:`credit`: the credit of verified rollouts.
@@ -389,4 +390,5 @@ class _Corrections:
         if corrected is None:
             return None
         made = corrected_rollout(ids, text, corrected, pieces, self.encode, self.end)
-        return None if self.max_tokens is not None and len(made.ids) > self.max_tokens else made
+        too_long = made is not None and self.max_tokens is not None and len(made.ids) > self.max_tokens
+        return None if too_long else made

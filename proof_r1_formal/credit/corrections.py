@@ -59,8 +59,8 @@ class CorrectedRollout:
 
 def corrected_rollout(
     ids: Sequence[int], completion: TokenText, corrected: CorrectedText, pieces: TokenPieces, encode: Encode, end: int
-) -> CorrectedRollout:
-    """The row of a correction.
+) -> CorrectedRollout | None:
+    """The row of a correction; None if a token that stays in part has a byte of no text, so that no other begins as it.
 
     Args:
         ids: of the completion's tokens.
@@ -83,6 +83,8 @@ def corrected_rollout(
         try:
             between = data[begin:stays].decode()
         except UnicodeDecodeError:
+            if not start:
+                return None
             start -= 1
             continue
         break

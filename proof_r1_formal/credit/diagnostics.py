@@ -144,8 +144,8 @@ class TokenTerms:
     """The two terms of the advantages of a batch of B completions, weights included.
 
     Attributes:
-        verification, outcome: B tuples, each with a number for every token of its completion; the two add up to the
-            token's advantage.
+        verification, outcome: B tuples, each with a number for every token of its completion, or of the row that
+            replaces it; the two add up to the token's advantage.
         divisor: N_B.
     """
 
@@ -182,7 +182,8 @@ def token_terms(
         if credit.actions is None and any(credit.advantages):
             raise ProofR1Error(f"method {method!r} does not credit actions, so it has no terms")
         silent = (0.0,) * len(credit.advantages)
-        project = rollout.alignment.project
+        corrected = rollout.corrected if credit.replaced is not None else None  # whose row it is then
+        project = (rollout if corrected is None else corrected).alignment.project
         verification.append(silent if credit.actions is None else project(credit.actions.verification))
         outcome.append(silent if credit.actions is None else project(credit.actions.outcome))
     return TokenTerms(tuple(verification), tuple(outcome), divisor(list(chain.from_iterable(earned.groups))))

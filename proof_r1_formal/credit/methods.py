@@ -179,13 +179,19 @@ def aligned_rollout(
     alignment: Alignment,
     settings: CreditSettings,
     *,
+    own: Sequence[int] | None = None,
     verified: bool = True,
     failure: str | None = None,
 ) -> Rollout:
-    """The rollout of a report and of the tokens of its actions; see :func:`rollout_of`."""
+    """The rollout of a report and of the tokens of its actions; see :func:`rollout_of`.
+
+    ``own``: for each token whether the model wrote it (1) or an environment (0), which the loss leaves out; None if the
+    model wrote all.
+    """
     report = with_uncertain(report, settings)
     if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
-        alignment = whole(len(alignment.owners), max(1, len(report.actions)))
+        # A total on tokens that the loss leaves out would be lost, and long replies of tools a way out.
+        alignment = whole([1] * len(alignment.owners) if own is None else own, max(1, len(report.actions)))
     return Rollout(report, alignment, verified, failure)
 
 

@@ -252,13 +252,16 @@ def read_parts(
     origin: Origin,
     parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,),
 ) -> Iterator[Problem | Rejected]:
-    """Read each part of a record. A record that is not an object, or has a key twice, is rejected."""
+    """Read each part of a record. A record that is not an object is rejected, and so is what has a key twice."""
     match record:
         case Record(_, JsonObject() as members):
-            if repeated := members.repeats():
-                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
-            else:
-                yield from [read(part, origin) for part in parts(members)]
+            whole = bool(members.repeats())
+            for number, part in enumerate((members,) if whole else parts(members), 1):
+                if repeated := part.repeats():
+                    place = "" if part is members else f" in its part {number}"
+                    yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice{place}",))
+                else:
+                    yield read(part, origin)
         case Record(_, value):
             yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
         case Broken(_, problem):

@@ -199,7 +199,9 @@ def assess(
         for group, of in steps.items():
             groups[group][sample] = step_parts(of, eligibility=eligibility)
         diagnosis.add(report, one.misnamed, rules)
-        candidates[report.problem_id].append(replace(one, report=scored).candidate())
+        # A discarded output has no answer, so there is nothing that its certificate could certify.
+        counted = replace(one, report=scored, certified=one.certified and scored.verified)
+        candidates[report.problem_id].append(counted.candidate())
     return Assessment(
         metrics=whole.metrics(resamples=resamples, seed=seed),
         rows=whole.rows(),

@@ -222,7 +222,7 @@ class ProofTrainer(GRPOTrainer):
         else:  # the model submitted steps to environments, which have verified them
             played = zip(self.environments, tool_mask, completions, strict=True)
             self._rollouts = [
-                self.assigner.turns(one.report, align_turns(mask, messages, one.replies))
+                self.assigner.turns(one.report, align_turns(mask, messages, one.replies), mask)
                 for one, mask, messages in played
             ]
         everyone: list[Rollout] = gather_object(self._rollouts)  # a group may span processes

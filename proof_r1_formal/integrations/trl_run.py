@@ -73,8 +73,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         raise DataError(str(file), str(error)) from error
     if not isinstance(given, dict):
         raise DataError(str(file), "it must be a mapping from fields to values")
-    methods = [given.get("method"), *[value for name, value in pairwise(changes) if name == "--method"]]
-    kind = WarmUpConfig if SFT in methods else ProofConfig
+    *_, method = [given.get("method"), *[value for name, value in pairwise(changes) if name == "--method"]]
+    kind = WarmUpConfig if method == SFT else ProofConfig
     try:
         parser = TrlParser((DataArguments, kind, ModelConfig))
         if not torch.accelerator.is_available():  # TRL's defaults are an error on a CPU

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from proof_r1_formal import Problem, ProofR1Error, Settings, Verifier
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
-from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
+from proof_r1_formal.credit.diagnostics import token_terms
+from proof_r1_formal.credit.pieces import BYTE_LEVEL, TokenizerError, TokenPieces
 from proof_r1_formal.credit.workers import Workers
 from proof_r1_formal.generate import Proved, Prover, completion, summary
 from tests.builders import action, problem
@@ -65,6 +66,17 @@ def read(tokenizer: Any, ids: tuple[int, ...] | None) -> str:
     return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(ids).text
 
 
+@pytest.mark.parametrize("text", [written(FIRST, WRONG), written(FIRST), "no proof"])
+def test_the_terms_of_a_replaced_row_are_those_of_its_tokens(tokenizer: Any, text: str) -> None:
+    with CreditAssigner(tokenizer, method="proof_r1_taught", workers=0, replaces_rows=True) as assigner:
+        rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, text), encoded(tokenizer, right(tokenizer))])
+        terms = token_terms(rollouts, 2, assigner.state_dict(), method="proof_r1_taught")
+        credit = assigner.assign(rollouts, 2)
+    assert credit.replaced[0] is not None
+    for verification, outcome, earned in zip(terms.verification, terms.outcome, credit.advantages, strict=True):
+        assert [v + o for v, o in zip(verification, outcome, strict=True)] == pytest.approx(earned)
+
+
 # -- tokens -----------------------------------------------------------------------------------------------------------
 
 
@@ -105,6 +117,22 @@ def test_kept_text_ends_in_the_last_accepted_action(tokenizer: Any) -> None:
     assert found.metrics["corrected"] == 1.0
     assert found.metrics["kept_actions"] == 1.0
     assert found.metrics["expert_tokens"] == len(pieces) - expert
+
+
+def test_a_token_that_no_text_has_stops_no_run() -> None:
+    """What stays ends inside a token that has a byte of no text, so no row can begin as the completion does."""
+    vocabulary = {**BYTE_LEVEL, "ÿ<": 256, "<end>": 257}
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("ÿ", "<")]))
+    bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bare.decoder = tokenizers.decoders.ByteLevel()
+    bare.add_special_tokens(["<end>"])
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=bare, eos_token="<end>")
+    cut, whole = ([*b"First: ", *odd, *b"summary>none", 257] for odd in ([256], [0xFF, ord("<")]))
+    with CreditAssigner(made, method="taught", workers=0, replaces_rows=True) as assigner:
+        found = assigner.credit([CHAIN] * 2, [cut, whole], 2)
+    assert found.replaced[0] is None
+    assert found.replaced[1] is not None
+    assert list(found.replaced[1][:8]) == whole[:8]
 
 
 def test_workers_correct_as_this_process_does(tokenizer: Any) -> None:

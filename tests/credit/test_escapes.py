@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal import Verifier
+from proof_r1_formal.credit.align import NOBODY, Alignment
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.credit.pieces import BYTE_LEVEL
@@ -127,6 +128,21 @@ def test_the_end_of_an_empty_completion_bears_its_credit(preset: PresetName, ids
     ((only,), cut) = found[place_of(Kind.WRONG)], found[GROUP.index(Kind.CUT)]
     assert only == pytest.approx(fsum(cut), abs=1e-9)
     assert only < -1.0
+
+
+@pytest.mark.parametrize("preset", ["shared", *HARD])
+def test_replies_of_tools_are_no_way_out(preset: PresetName) -> None:
+    """The loss leaves their tokens out, so a rollout without a step bears its total on its own tokens alone."""
+    (empty,) = assigner(preset).verify([PROBLEM], [[]])
+    own = (1,) * 4
+
+    def borne(*mask: int) -> float:
+        rollout = assigner(preset).turns(empty.report, Alignment((NOBODY,) * len(mask), ()), mask)
+        earned = credited(preset, Kind.WRONG, rollout).advantages[place_of(Kind.WRONG)]
+        return fsum([advantage for advantage, model in zip(earned, mask, strict=True) if model])
+
+    assert borne(*own, *[0] * 96, *own) == pytest.approx(borne(*own, *own))
+    assert borne(*own, *own) < -1.0
 
 
 # -- completions that break their worker ------------------------------------------------------------------------------

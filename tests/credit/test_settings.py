@@ -79,6 +79,7 @@ def test_an_action_of_one_token_is_mapped_and_gets_its_whole_advantage() -> None
 
 
 def test_all_tokens_may_belong_to_the_first_action() -> None:
-    assert whole(3, 2) == Alignment((0, 0, 0), (3, 0))
-    assert whole(1, 1) == Alignment((0,), (1,))
-    assert whole(3, 2).project((3.0, 9.0)) == (1.0, 1.0, 1.0)
+    assert whole([1, 1, 1], 2) == Alignment((0, 0, 0), (3, 0))
+    assert whole([1], 1) == Alignment((0,), (1,))
+    assert whole([1, 1, 1], 2).project((3.0, 9.0)) == (1.0, 1.0, 1.0)
+    assert whole([1, 0, 0, 1], 1) == Alignment((0, NOBODY, NOBODY, 0), (2,))

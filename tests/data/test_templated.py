@@ -153,3 +153,34 @@ def test_the_explanations_of_prontoqa_are_proofs(shared_data: Path) -> None:
         report = verifier.verify(problem, completion_of(problem))
         assert {action.signal for action in report.actions} == {1.0}, problem.id
         assert report.answer_correct is True
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "writer.jsonl",
+            '{"id": "OWA-1", "theory": "Anne is big.", "questions": {"Q1": {"question": "Anne is big.", "answer": true},'
+            ' "Q2": {"question": "Anne is big.", "answer": true, "answer": false}}}',
+            "the key 'answer' occurs twice in its part 2",
+        ),
+        (
+            "taker.jsonl",
+            '{"context": "Anne is big.", "questions": [{"id": 7, "text": "Anne is big.", "text": "Anne is red."},'
+            ' {"id": 8, "text": "Anne is big."}]}',
+            "the key 'text' occurs twice in its part 1",
+        ),
+        (
+            "onto.json",
+            '{"e1": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat.", "query": "x"}},'
+            ' "e2": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat."}}}',
+            "the key 'query' occurs twice in its part 1",
+        ),
+    ],
+)
+def test_a_key_that_a_question_has_twice_is_said(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """One of its values would be dropped; the other question is read."""
+    (tmp_path / name).write_text(text)
+    found = read_problems(tmp_path / name)
+    assert [one.reasons for one in found.rejected] == [(said,)]
+    assert len(found) == 1

@@ -11,9 +11,10 @@ from proof_r1_formal import read_completions, read_problems
 from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.measures import Exclusion, Measure
+from proof_r1_formal.evaluation.selection import Choice
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from tests.builders import action, summary
+from tests.builders import action, problem, summary
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
@@ -50,6 +51,21 @@ def test_the_cost_counts_if_the_scores_leave_the_output_out() -> None:
     found = assessed([answer(0, Cost(tokens=10), problem="garden/4")])  # its answer is Uncertain
     assert found.metrics.overall.outputs == 0
     assert found.costs["tokens"].denominator == 1
+
+
+def test_a_discarded_output_is_no_choice() -> None:
+    """The strict contract discards an output with an answer and a certificate; the other sample is chosen then."""
+    pets = problem("cat(tom)", "cat(tom) → shy(tom)", goal="shy(tom)", answer="h_goal_true")
+    steps = action("s1", "shy(tom)", "h1", "h2"), action("h_goal_true", "shy(tom)", "s1", rule="GOAL_BINDING")
+    texts = summary(steps[0], '"not an object"', steps[1]), summary(*steps)
+    completions = [Completion(problem_id=pets.id, sample=n, completion=text) for n, text in enumerate(texts)]
+    examined = list(examine_many({pets.id: pets}, completions, settings=Settings()))
+    assert [one.certified for one in examined] == [True, True]
+    found = assess({pets.id: pets}, examined, contract="strict")
+    assert found.metrics.discarded == 1
+    assert found.choices[Choice.EVIDENCE].value == found.choices[Choice.CERTIFIED_RIGHT].value == 1.0
+    alone = assess({pets.id: pets}, examined[:1], contract="strict")
+    assert alone.choices[Choice.CERTIFIED].value == 0.0
 
 
 def test_a_rule_is_unseen_if_training_lacked_it() -> None:

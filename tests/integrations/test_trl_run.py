@@ -142,6 +142,18 @@ def test_an_unknown_field_is_an_error(files: Path) -> None:
         read_run(file, [])
 
 
+def test_a_change_of_the_method_counts(files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of the method sft, which has other settings."""
+    from proof_r1_formal.integrations.trl import ProofConfig
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    monkeypatch.chdir(files)
+    changes = ["--model_name_or_path", str(taught), "--method", "sft", "--method", "proof_r1", "--num_generations", "2"]
+    settings = read_run(files / "warm-up.yaml", changes).settings
+    assert isinstance(settings, ProofConfig)
+    assert settings.method == "proof_r1"
+
+
 def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None:
     (files / "warm-up").mkdir()
     with (files / "warm-up" / "run.lock").open("w") as lock:
