@@ -160,20 +160,26 @@ def test_the_explanations_of_prontoqa_are_proofs(shared_data: Path) -> None:
     [
         (
             "writer.jsonl",
-            '{"id": "OWA-1", "theory": "Anne is big.", "questions": {"Q1": {"question": "Anne is big.", "answer": true},'
-            ' "Q2": {"question": "Anne is big.", "answer": true, "answer": false}}}',
+            (
+                '{"id": "OWA-1", "theory": "Anne is big.", "questions": {"Q1": {"question": "Anne is big.", '
+                '"answer": true}, "Q2": {"question": "Anne is big.", "answer": true, "answer": false}}}'
+            ),
             "the key 'answer' occurs twice in its part 2",
         ),
         (
             "taker.jsonl",
-            '{"context": "Anne is big.", "questions": [{"id": 7, "text": "Anne is big.", "text": "Anne is red."},'
-            ' {"id": 8, "text": "Anne is big."}]}',
+            (
+                '{"context": "Anne is big.", "questions": [{"id": 7, "text": "Anne is big.", "text": "Anne is red."},'
+                ' {"id": 8, "text": "Anne is big."}]}'
+            ),
             "the key 'text' occurs twice in its part 1",
         ),
         (
             "onto.json",
-            '{"e1": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat.", "query": "x"}},'
-            ' "e2": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat."}}}',
+            (
+                '{"e1": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat.", "query": "x"}},'
+                ' "e2": {"test_example": {"question": "Tom is a cat.", "query": "Prove: Tom is a cat."}}}'
+            ),
             "the key 'query' occurs twice in its part 1",
         ),
     ],
