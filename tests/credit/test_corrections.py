@@ -275,7 +275,7 @@ def test_a_fault_of_the_prover_changes_no_report_and_is_logged(
 def test_a_prover_that_takes_too_long_changes_no_report(tokenizer: Any) -> None:
     settings = Settings(rules="train", evaluation=False)
     report = settings.verifier().verify(CHAIN, written(WRONG))
-    with Workers(settings, timeout=1e-3, corrects=True) as workers:
+    with Workers(settings, timeout=1e-9, corrects=True) as workers:
         assert workers.correct(CHAIN, written(WRONG), report).result() == (None, 0.0)
 
 
