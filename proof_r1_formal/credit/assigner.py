@@ -193,7 +193,7 @@ class CreditAssigner:
         """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
 
         ``openings``: for each completion the text that it continues, such as the first steps of a proof; they are
-        verified with it, and none of their tokens has credit. A method with corrections takes none. ``correct``:
+        verified with it, have no credit, and are in no average. A method with corrections takes none. ``correct``:
         whether such a method corrects the completions; an evaluation does not need it.
 
         Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
@@ -305,7 +305,7 @@ class CreditAssigner:
             divisor=divisor(credits_),
             reports=reports,
             broken=sum([one.verified and one.failure is not None for one in rollouts]),
-            metrics=batch_metrics([one.report for one in rollouts if one.verified])
+            metrics=batch_metrics([one.own for one in rollouts if one.verified])
             | {
                 "silent_groups": silent / max(1, len(groups)),
                 "unverified": float(sum([not one.verified for one in rollouts])),

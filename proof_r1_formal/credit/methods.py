@@ -27,6 +27,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
+import msgspec
+
 from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.credit.align import Alignment, align, whole
 from proof_r1_formal.credit.corrections import CorrectedRollout
@@ -142,6 +144,7 @@ class Rollout:
         failure: why the completion has no report of its own, if it has none: it counts as wrong.
         corrected: the corrected rollout, where the method asks for it and something is wrong.
         correcting: seconds of processor time that the prover took.
+        opening: number of first actions that were given to the model.
     """
 
     report: TraceReport
@@ -150,6 +153,12 @@ class Rollout:
     failure: str | None = None
     corrected: CorrectedRollout | None = None
     correcting: float = 0.0
+    opening: int = 0
+
+    @property
+    def own(self) -> TraceReport:
+        """The report without the actions that were given, which say nothing of the model."""
+        return msgspec.structs.replace(self.report, actions=self.report.actions[self.opening :])
 
 
 def rollout_of(
@@ -169,9 +178,11 @@ def rollout_of(
     the text is a token, too.
     """
     alignment = align(completion, [step.span for step in report.actions])
-    if opened:
-        alignment = alignment.without_first()
-    return aligned_rollout(report, alignment, settings, verified=verified, failure=failure)
+    if not opened:
+        return aligned_rollout(report, alignment, settings, verified=verified, failure=failure)
+    rollout = aligned_rollout(report, alignment.without_first(), settings, verified=verified, failure=failure)
+    end = len(completion.pieces[0])
+    return replace(rollout, opening=sum([completion.byte_offset(step.span[1]) <= end for step in report.actions]))
 
 
 def aligned_rollout(
@@ -250,7 +261,7 @@ def credit_batch(
             credited = [_whole(method, group, settings) for group in compared]
         case PerAction():
             credited = [_per_action(method, group, baselines, settings) for group in compared]
-            baselines = baselines.after([one.report for group in compared for one in group], settings)
+            baselines = baselines.after([one.own for group in compared for one in group], settings)
         case Teaching():
             credited = [[_taught(one) for one in group] for group in compared]
         case Contrasting():

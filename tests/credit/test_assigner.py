@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from proof_r1_formal import TRAIN, Problem, ProofR1Error, Verifier
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.diagnostics import batch_metrics
 from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, divisor, needs_corrections, rollout_of
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines, CreditSettings
@@ -157,6 +159,11 @@ def test_an_opening_is_verified_and_has_no_credit(answers: Answers, byte_tokeniz
     assert rollouts[0].alignment.sizes == (0, *whole[0].alignment.sizes[1:])
     assert found.advantages[0] == expected.advantages[0][-len(rest) :]
     assert found.divisor == expected.divisor - 1
+
+    report, paper = whole[0].report, CreditSettings()
+    own = msgspec.structs.replace(report, actions=report.actions[1:])
+    assert assigner.state_dict() == Baselines.start(TRAIN, paper).after([own], paper).averages
+    assert batch_metrics([own]).items() <= found.metrics.items()
 
 
 def test_openings_and_corrections_exclude_each_other(answers: Answers, byte_tokenizer: str) -> None:
