@@ -48,7 +48,7 @@ def answer(
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
     With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
-    are have definitions, unless there are more than :data:`_MOST_NAMED` steps.
+    are have definitions, unless there are more than :data:`MOST_NAMED` steps.
 
     Raises:
         ProofError: a proof cannot be written as data.
@@ -56,7 +56,7 @@ def answer(
         StructureError: the model does not interpret a symbol of the premises.
     """
     every = (*premises.values(), *[formula for _, _, formula, _ in steps], goal)
-    named = len(steps) <= _MOST_NAMED
+    named = len(steps) <= MOST_NAMED
     numbers = Numbers(every, named=named)
     formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
     keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
@@ -85,7 +85,7 @@ def answer(
     return LeanTheorem(f": {entails}", proof_, legend, definitions=defined)
 
 
-_MOST_NAMED = 100
+MOST_NAMED = 100
 """The most steps of an answer whose symbols have names: Lean unfolds a name wherever it reads one."""
 GOAL = "goal"
 """The name of the definition of the goal."""

@@ -34,7 +34,7 @@ TRAINING: Panels = {
     "accuracy of tokens": {"": "mean_token_accuracy"},
 }
 """The panels of ``training``; those that the log does not have are left out."""
-_EVALUATION: Panels = {
+EVALUATION: Panels = {
     "accuracy": {"Avg@K": "eval_avg", "Pass@K": "eval_pass"},
     "FVR, RVR": {"FVR": "eval_fvr", "RVR": "eval_rvr"},
     "right answers (share)": {"verified": "eval_verified", "rule-verified": "eval_rule_verified"},
@@ -47,7 +47,7 @@ _EVALUATION: Panels = {
 def curve_pictures(log: Sequence[Entry]) -> dict[str, Picture]:
     """The pictures of a log; those without any number are left out."""
     pictures = {}
-    for name, panels in (("training", TRAINING), ("evaluation", _EVALUATION)):
+    for name, panels in (("training", TRAINING), ("evaluation", EVALUATION)):
         if found := _panels(log, panels):
             pictures[name] = lines("update", found, marked=name == "evaluation")
     return pictures

@@ -47,14 +47,14 @@ class Theme:
 LIGHT = Theme(
     "", "#ffffff", "#1f2328", "#d1d9e0", ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#6e7781")
 )
-_DARK = Theme(
+DARK = Theme(
     "-dark",
     "#0d1117",
     "#f0f6fc",
     "#3d444d",
     ("#4ea1d8", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#e8743b", "#9ea7b0"),
 )
-_THEMES = (LIGHT, _DARK)
+THEMES = (LIGHT, DARK)
 
 Picture: TypeAlias = "Callable[[Theme], Figure]"
 """Draws a figure in the colours of a theme."""
@@ -77,7 +77,7 @@ def require_drawing() -> None:
 
 def picture_files(names: Iterable[str], folder: Path) -> tuple[Path, ...]:
     """The files of pictures, theme by theme, in each format."""
-    return tuple([folder / f"{name}{theme.suffix}.{kind}" for name in names for theme in _THEMES for kind in FORMATS])
+    return tuple([folder / f"{name}{theme.suffix}.{kind}" for name in names for theme in THEMES for kind in FORMATS])
 
 
 def write_pictures(pictures: Mapping[str, Picture], folder: Path) -> tuple[Path, ...]:
@@ -101,7 +101,7 @@ def write_pictures(pictures: Mapping[str, Picture], folder: Path) -> tuple[Path,
     paths = picture_files(pictures, folder)
     files = iter(paths)
     for picture in pictures.values():
-        for theme in _THEMES:
+        for theme in THEMES:
             with rc_context(_settings(theme)):
                 figure = picture(theme)
                 for kind in FORMATS:

@@ -21,7 +21,7 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.term import Proof
 
-_MAX_EVALUATION: Final = 500_000
+MAX_EVALUATION: Final = 500_000
 """The most steps that checking a countermodel may need, and the most elements that it may have."""
 
 
@@ -88,7 +88,7 @@ Answer: TypeAlias = Entailed | Refuted | Unknown
 
 
 class TooLargeError(StructureError):
-    """A structure that takes more than ``_MAX_EVALUATION`` steps to check."""
+    """A structure that takes more than ``MAX_EVALUATION`` steps to check."""
 
 
 def is_countermodel(query: Query, structure: Structure) -> bool:
@@ -117,14 +117,14 @@ def checking_steps(query: Query, structure: Structure) -> int:
     """The most subformulas that the evaluator visits to check a countermodel, the conclusion's negation being one.
 
     Raises:
-        TooLargeError: these are more than ``_MAX_EVALUATION``, or there are more elements.
+        TooLargeError: these are more than ``MAX_EVALUATION``, or there are more elements.
         StructureError: the structure has no domain for a sort.
     """
     steps = 1 + evaluation_steps(query.conclusion, structure)
     for formula in query.dependencies:
         steps += evaluation_steps(formula, structure)
-    if max(steps, 0, *structure.domains.values()) > _MAX_EVALUATION:
-        raise TooLargeError(f"the structure takes more than {_MAX_EVALUATION} steps to check, or has more elements")
+    if max(steps, 0, *structure.domains.values()) > MAX_EVALUATION:
+        raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
     return steps
 
 

@@ -4,7 +4,7 @@ After Fang et al., "Graph of Verification: Structured Verification of LLM Reason
 (2025), from its description. In: completions, and a model's judgements of their steps. Out: the completion that is
 selected. ``integrations.inspect_agents`` asks the model.
 
-The steps of a solution are the nodes of a graph, with an edge from each dependency. In _topological order, a block of
+The steps of a solution are the nodes of a graph, with an edge from each dependency. In topological order, a block of
 nodes at a time, the model judges whether the block follows from its dependencies outside of it: premises, and steps
 that have passed. It sees nothing else. The first block that fails ends the verification of a solution. Of the solutions
 that pass, the first with the most frequent answer is selected; if none passes, the one that came furthest.
@@ -30,7 +30,7 @@ class Graph:
     """A solution as blocks of steps to judge.
 
     Attributes:
-        blocks: of the granularity's number of steps, in _topological order; none if the steps do not form a graph.
+        blocks: of the granularity's number of steps, in topological order; none if the steps do not form a graph.
         answer: id of the last step.
     """
 
@@ -71,7 +71,7 @@ def graph_of(problem: Problem, completion: str, granularity: int | None) -> Grap
 
 
 def _topological(problem: Problem, actions: Sequence[Action]) -> list[Action] | None:
-    """The steps in _topological order; None if they do not form a graph.
+    """The steps in topological order; None if they do not form a graph.
 
     Steps do not form a graph if there are none, a step has no conclusion or no unique name, or a dependency is unknown
     or circular.
