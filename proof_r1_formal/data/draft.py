@@ -254,12 +254,13 @@ def read_parts(
 ) -> Iterator[Problem | Rejected]:
     """Read each part of a record. A record that is not an object is rejected, and so is what has a key twice."""
     match record:
+        case Record(_, JsonObject() as members) if repeated := members.repeats():
+            yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
         case Record(_, JsonObject() as members):
-            whole = bool(members.repeats())
-            for number, part in enumerate((members,) if whole else parts(members), 1):
-                if repeated := part.repeats():
-                    place = "" if part is members else f" in its part {number}"
-                    yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice{place}",))
+            for number, part in enumerate(parts(members), 1):
+                if part is not members and (repeated := part.repeats()):
+                    reason = f"the key {repeated[0]!r} occurs twice in its part {number}"
+                    yield Rejected(origin.fallback_id, origin.line, (reason,))
                 else:
                     yield read(part, origin)
         case Record(_, value):
