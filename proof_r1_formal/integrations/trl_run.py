@@ -98,8 +98,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
 # -- a run ------------------------------------------------------------------------------------------------------------
 
 
-def train(run: Run) -> Path:
-    """Train, and save the model.
+def train(run: Run, *, callbacks: Sequence[Any] = ()) -> Path:
+    """Train, and save the model. ``callbacks`` are further ones of the trainer.
 
     Returns:
         The folder of the model.
@@ -109,7 +109,7 @@ def train(run: Run) -> Path:
     """
     folder = Path(run.settings.output_dir)
     with alone(folder):
-        trainer = _trainer(run)
+        trainer = _trainer(run, callbacks)
         last = get_last_checkpoint(str(folder)) if folder.is_dir() else None
         trainer.train(resume_from_checkpoint=run.settings.resume_from_checkpoint or last)
         trainer.save_model(str(folder / "model"))
@@ -119,7 +119,7 @@ def train(run: Run) -> Path:
     return folder / "model"
 
 
-def _trainer(run: Run) -> Any:
+def _trainer(run: Run, callbacks: Sequence[Any]) -> Any:
     loading = {"dtype": run.model.dtype, "attn_implementation": run.model.attn_implementation}
     run.settings.model_init_kwargs = loading | (run.settings.model_init_kwargs or {})
     kind: Any = ProofTrainer if isinstance(run.settings, ProofConfig) else SFTTrainer
@@ -130,5 +130,5 @@ def _trainer(run: Run) -> Any:
         eval_dataset=run.evaluation,
         processing_class=run.tokenizer,
         peft_config=get_peft_config(run.model),
-        callbacks=[ProgressLine()],
+        callbacks=[ProgressLine(), *callbacks],
     )

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from transformers import TrainerCallback
 
 from proof_r1_formal import ProofR1Error, Verifier, read_problems
 from proof_r1_formal.data.problem import Problem
@@ -34,8 +35,7 @@ from proof_r1_formal.proof.report import TraceReport
 from studies.pretrained.run import write
 from studies.pretrained.score import Drawn, draw
 from studies.pretrained.speed import replay_tokens
-from studies.teaching.exercises import UPDATES as EXERCISES
-from studies.teaching.exercises import practise
+from studies.teaching import exercises
 from studies.teaching.model import write_model
 from studies.teaching.records import Record
 
@@ -94,8 +94,8 @@ def _method(rate: str, answers: int, name: str, *more: str) -> Arm:
 ARMS: Mapping[str, Arm] = {
     "taught": _method("3e-4", 2, "taught"),
     "sft": Arm(_IMITATION, "3e-4", 0),
-    "proof_r1_taught": _method("3e-4", 8, "proof_r1_taught", "--preset", "hardened"),
-    "expert_iteration": _method("3e-4", 8, "expert_iteration"),
+    "proof_r1_taught": _method("1e-4", 8, "proof_r1_taught", "--preset", "hardened"),
+    "expert_iteration": _method("1e-4", 8, "expert_iteration"),
     "hardened": _method("3e-4", 8, "proof_r1", "--preset", "hardened"),
     "sft_long": Arm(_IMITATION, "3e-4", 0, 180),
     "contrast": _method("3e-4", 2, "contrast"),
@@ -160,7 +160,7 @@ class Run:
             shutil.rmtree(checkpoint)
 
     def _trained(self, folder: Path, output: Path) -> float:
-        """Train. Returns the seconds of processor time, of all processes that worked at it."""
+        """Train. Returns the seconds of processor time, of all processes whose work is in the model."""
         from proof_r1_formal.integrations.trl_run import read_run, train
 
         done = output / "seconds.json"
@@ -170,12 +170,30 @@ class Run:
         output.mkdir(parents=True, exist_ok=True)
         paths = ("--model_name_or_path", str(folder / self.start / "model"), "--output_dir", str(output))
         data = ("--problems", str(folder / "data" / f"{self.data}.jsonl"))
-        started = time.process_time()
-        train(read_run(HERE / self.arm.config, (*self.arm.options(), *paths, *data, "--seed", str(self.seed))))
-        seconds = [*before, time.process_time() - started]
-        write(done, json.dumps(seconds).encode())
+        meter = _Meter(done, before)
+        run = read_run(HERE / self.arm.config, (*self.arm.options(), *paths, *data, "--seed", str(self.seed)))
+        train(run, callbacks=[meter])
+        meter.note()
         write(output / "trained", b"")
-        return float(sum(seconds))
+        return float(sum(json.loads(done.read_text())))
+
+
+class _Meter(TrainerCallback):
+    """Notes the processor time of a run with each checkpoint, because a process that resumes from it adds only its own.
+
+    ``before``: the seconds of the processes that were killed, each up to its last checkpoint.
+    """
+
+    def __init__(self, path: Path, before: Sequence[float]) -> None:
+        self._path, self._before, self._started = path, before, time.process_time()
+
+    def on_save(self, *_: object, **__: object) -> None:
+        """Called after each checkpoint."""
+        self.note()
+
+    def note(self) -> None:
+        """Write the seconds so far."""
+        write(self._path, json.dumps([*self._before, time.process_time() - self._started]).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +221,9 @@ class Practice:
         """Write the model of random weights, practise, and write the record."""
         started = time.process_time()
         write_model(folder / "data", folder / self.name / "start", self.seed)
-        practise(folder / "data", folder / self.name / "start", folder / self.name / "model", self.seed)
+        exercises.practise(folder / "data", folder / self.name / "start", folder / self.name / "model", self.seed)
         seconds = time.process_time() - started
-        write(self.record(folder), msgspec.json.encode(Record(self.name, EXERCISES, seconds, {}, [])))
+        write(self.record(folder), msgspec.json.encode(Record(self.name, exercises.UPDATES, seconds, {}, [])))
 
 
 def columns(problems: Sequence[Problem], drawn: Sequence[Drawn], samples: int) -> dict[str, tuple[float, ...]]:
