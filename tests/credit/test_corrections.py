@@ -274,9 +274,10 @@ def test_a_fault_of_the_prover_changes_no_report_and_is_logged(
 
 def test_a_prover_that_takes_too_long_changes_no_report(tokenizer: Any) -> None:
     settings = Settings(rules="train", evaluation=False)
+    more = [f'{{"id":"z{n}","dependencies":["h1"],"conclusion":"⊤","rule":"X"}}' for n in range(20_000)]
     report = settings.verifier().verify(CHAIN, written(WRONG))
-    with Workers(settings, timeout=1e-9, corrects=True) as workers:
-        assert workers.correct(CHAIN, written(WRONG), report).result() == (None, 0.0)
+    with Workers(settings, timeout=1e-3, corrects=True) as workers:
+        assert workers.correct(CHAIN, written(WRONG, *more), report).result() == (None, 0.0)
 
 
 def test_an_evaluation_corrects_nothing(tokenizer: Any) -> None:
