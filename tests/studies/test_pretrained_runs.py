@@ -273,6 +273,11 @@ def test_the_page_follows_from_the_records() -> None:
         numbers = f"{row['right and rule-verified (points)']} | {row['p, corrected']}"
         line = f"| {row['warm-ups']} | {row[head].strip('`')} 3e-5 | {row['against']} | {numbers} |"
         assert line.replace("-", "−") in unescaped
+    text = " ".join(shown[shown.index("## A pretrained model") : shown.index("## Models made from scratch")])
+    told = re.findall(r"(−?[\d.]+) points \[(−?[\d.]+), (−?[\d.]+)\]", text)
+    assert len(told) == 5
+    for value, low, high in told:
+        assert f" {value} [{low}, {high}]" in unescaped
     greedy = next(number for number, line in enumerate(shown) if "| from warm-up 4 | greedy |" in line)
     models = list(map(cells, takewhile(lambda line: line.startswith("|"), shown[greedy + 2 :])))
     assert len(models) == 4
