@@ -177,7 +177,7 @@ small: .venv/.train
 	$(BIN)/python -m studies.teaching.problems out/small/data small
 	@echo "2 of 3: write a model with random weights, and its tokenizer"
 	$(BIN)/python -m studies.teaching.model out/small/data out/small/start
-	@echo "3 of 3: exercises, which teach the model to read a problem (1,400 updates; minutes)"
+	@echo "3 of 3: exercises, which teach the model to read a problem (1,400 updates; 6 minutes)"
 	$(BIN)/python -m studies.teaching.exercises out/small/data out/small/start out/small/model
 
 experiment-decoding: .venv/.tested

@@ -2,7 +2,7 @@
 
 In: a model of random weights, and problems. Out: a model that repeats lines by their ids, finds the id of a formula,
 and says what follows from a premise and a literal. A proof asks for each of these once or twice; an exercise asks for
-fourteen. Without exercises, models of this size wrote proofs of random predicates after 3,500 updates.
+up to fourteen. Without exercises, models of this size wrote proofs of random predicates after 3,500 updates.
 
 The first updates are on formulas of independent letters. In those of problems a letter stands at several places, and a
 model that guesses among them hardly gains by looking one up.
@@ -37,9 +37,11 @@ UPDATES_OF_LETTERS, UPDATES_OF_PROBLEMS = 600, 800
 """On formulas of independent letters, and then on problems."""
 UPDATES = UPDATES_OF_LETTERS + UPDATES_OF_PROBLEMS
 ROWS = 16
+SHOWN = 100
+"""Updates from one line of progress to the next."""
 RATE, RISING, BETAS, NORM = 1e-3, 50, (0.9, 0.98), 1.0
 LINES = 14
-"""At most so many lines of an exercise about a problem."""
+"""Maximum number of lookups in an exercise about a problem."""
 PROOFS = 0.2
 BINDINGS = 0.4
 """Shares of proofs, and of bindings, among the exercises about problems."""
@@ -129,8 +131,9 @@ def practise(problems: Path, model: Path, folder: Path, seed: int) -> None:
         torch.nn.utils.clip_grad_norm_(policy.parameters(), NORM)
         optimiser.step()
         optimiser.zero_grad()
-        if update % 100 == 0:
-            print(f"exercises, update {update:,}: {loss.item():.3f} nats a token", flush=True)  # noqa: T201
+        if update % SHOWN == 0:
+            sys.stdout.write(f"exercises, update {update:,} of {UPDATES:,}: {loss.item():.3f} nats a token\n")
+            sys.stdout.flush()
     policy.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

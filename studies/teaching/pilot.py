@@ -4,10 +4,9 @@
 
 makes short runs of these arms from warm-up 1, with every rate and then, at the best one, with fewer answers to a
 problem. It prints how many answers to ``tuning`` are right and rule-verified. The best setting of an arm, of equal
-ones the first, is what ``run.ARMS`` has. Of the arms without
-a pilot, ``sft_long`` has the setting of ``sft``, ``contrast`` that of ``taught``, the others that of ``hardened``.
-FOLDER is the one of ``run``. The runs go to ``pilot`` in it, and no other run starts from them. Two processes may work
-at it.
+ones the first, is what ``run.ARMS`` has. Of the arms without a pilot, ``sft_long`` has the setting of ``sft``,
+``contrast`` that of ``taught``, the others that of ``hardened``. FOLDER is the one of ``run``. The runs go to ``pilot``
+in it, and no other run starts from them. Two processes may work at it.
 """
 
 from __future__ import annotations

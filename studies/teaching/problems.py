@@ -143,7 +143,7 @@ def _problem(
     if not isinstance(found, Proved) or len(found.steps) != steps + 1:
         return None
     made = replace(made, premises=_in_order_of_use(made, found.steps))
-    found = prover.prove(made)
+    found = prover.prove(made)  # of two proofs of one length, the order of premises may choose
     assert isinstance(found, Proved), made.id
     return replace(made, proofs=(found.steps,))
 

@@ -1,16 +1,19 @@
-"""Exercises in reading: every line says what is so, and a model of random weights learns from them."""
+"""Exercises in reading: every line says what is so, and a model of random weights learns to write them."""
 
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from random import Random
 
 import msgspec
 import pytest
 
-from proof_r1_formal import Verifier, parse_formula
+from proof_r1_formal import Verifier, parse_formula, write_problems
 from proof_r1_formal.kernel.answer import Entailed
-from studies.teaching.exercises import LINES, about, letters
+from studies.teaching import exercises
+from studies.teaching.exercises import LINES, about, batch, letters, practise
+from studies.teaching.model import make_tokenizer, write_model
 from studies.teaching.problems import IDS, File, problems
 
 
@@ -59,10 +62,6 @@ def test_every_line_about_a_problem_is_so() -> None:
 
 
 def test_labels_are_what_is_to_be_written() -> None:
-    pytest.importorskip("torch", reason="torch is not installed: make check installs it")
-    from studies.teaching.exercises import batch
-    from studies.teaching.model import make_tokenizer
-
     rows = [letters(Random(number)) for number in range(3)]
     tokenizer = make_tokenizer(iter([prompt + answer for prompt, answer in rows]))
     tokens, labels = batch(rows, tokenizer)
@@ -71,3 +70,25 @@ def test_labels_are_what_is_to_be_written() -> None:
         assert tokenizer.decode(written) == answer + tokenizer.eos_token
         whole = tokens[row][tokens[row] != tokenizer.pad_token_id]
         assert tokenizer.decode(whole) == prompt + answer + tokenizer.eos_token
+
+
+def test_a_model_learns_from_them_the_same_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_problems(tmp_path / "warm-up.jsonl", islice(problems("drawn", File(12, 14)), 12))
+    write_model(tmp_path, tmp_path / "start", seed=3)
+    for name, number in {
+        "UPDATES_OF_LETTERS": 60,
+        "UPDATES_OF_PROBLEMS": 2,
+        "UPDATES": 62,
+        "SHOWN": 1,
+        "ROWS": 2,
+    }.items():
+        monkeypatch.setattr(exercises, name, number)
+    for folder in ("first", "second"):
+        practise(tmp_path, tmp_path / "start", tmp_path / folder, 3)
+    first, second = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in ("first", "second"))
+    assert first == second
+    losses = [float(line.split(": ")[1].split()[0]) for line in capsys.readouterr().out.splitlines()]
+    assert len(losses) == 2 * 62
+    assert losses[59] < losses[0] / 2
