@@ -45,7 +45,7 @@ UPDATES, ROWS = 100, 64
 """Of each arm: fifty batches of 64 rows, each of which is learned from twice."""
 WARM_UPS = (1, 2)
 """The warm-ups, and their seeds."""
-WARM_UP_UPDATES, WARM_UP_ROWS = 1_000, 16
+WARM_UP_UPDATES, WARM_UP_ROWS = 1_200, 16
 """Of each warm-up, on proofs, after the exercises."""
 SEEDS = (1, 2, 3, 4, 5)
 """Runs of each arm; those with odd seeds start from warm-up 1, the others from warm-up 2."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from math import fsum
 from pathlib import Path
@@ -70,8 +71,8 @@ def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong rollout that stops at </think> has no token of an action; it then earned 0 and lost nothing."""
 
-    def nobody(tokens: int, actions: int) -> Alignment:
-        return Alignment((NOBODY,) * tokens, (0,) * actions)
+    def nobody(own: Sequence[int], actions: int) -> Alignment:
+        return Alignment((NOBODY,) * len(own), (0,) * actions)
 
     monkeypatch.setattr("proof_r1_formal.credit.methods.whole", nobody)
     presets: tuple[Literal["hardened", "shared"], ...] = ("hardened", "shared")
