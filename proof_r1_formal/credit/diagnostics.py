@@ -45,16 +45,17 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
     Returns:
         ``signal`` (mean over actions), ``signal_0``, ``signal_0.1``, ``signal_0.3``, ``signal_1`` (shares of actions),
         ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified), ``rule_verified`` (right and rule-verified),
-        ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per completion).
+        ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per completion). A mean of nothing is absent: all
+        without a report, those of actions without an action, FVR and RVR without an eligible one.
     """
-    count = max(1, len(reports))
+    if not reports:
+        return {}
+    count = len(reports)
     steps = [step for report in reports for step in report.actions]
     sums = total([output_row(report, None, None) for report in reports])
-    return {
-        "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
-        **signal_shares(reports),
-        "FVR": quotient(sums[Measure.FVR]),
-        "RVR": quotient(sums[Measure.RVR]),
+    signals = {"signal": fmean([step.signal for step in steps]), **signal_shares(reports)} if steps else {}
+    return signals | {
+        **{of.value: quotient(sums[of]) for of in (Measure.FVR, Measure.RVR) if sums[of][1]},
         "right": sum([report.answer_correct is True for report in reports]) / count,
         "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
         "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,

@@ -1,7 +1,8 @@
-"""The needs of each training run, whichever library trains: problems as rows, scores, and a folder for itself."""
+"""The needs of each training run, whichever library trains: problems as rows, scores, averages, a folder for itself."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
+from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
@@ -70,12 +72,26 @@ def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tok
     return _fitting("problems", rows, tokenizer, arguments, left_out)
 
 
-def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
-    """The reference proofs of the problems, and lines on what was left out and on lengths."""
+def demonstration_rows(
+    files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any, max_tokens: int | None = None
+) -> Rows:
+    """The reference proofs of the problems, and lines on what was left out and on lengths.
+
+    Args:
+        files, arguments, rules, tokenizer: as for :func:`task_rows`.
+        max_tokens: a longer prompt and proof are left out together: a trainer would cut the end of the proof.
+
+    Raises:
+        ProofR1Error: as :func:`task_rows`.
+    """
     left_out: Counter[str] = Counter()
     problems = list(_read(files, arguments.strict, left_out))
     left_out["without a reference proof"] += sum([not problem.proofs for problem in problems])
     rows = demonstrations_dataset(problems, rules=cast(RuleSystem, rules), prompt=_prompt(arguments))
+    if max_tokens is not None and rows:
+        fitting = [place for place, row in enumerate(rows) if _whole_length(tokenizer, row) <= max_tokens]
+        left_out[f"prompt and proof are longer than max_length, {max_tokens} tokens"] += len(rows) - len(fitting)
+        rows = rows.select(fitting)
     return _fitting("demonstrations", rows, tokenizer, arguments, left_out)
 
 
@@ -124,6 +140,13 @@ def _length(tokenizer: Any, prompt: Any) -> int:
     return len(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False))
 
 
+def _whole_length(tokenizer: Any, row: Any) -> int:
+    """The tokens of a demonstration with the one that ends it."""
+    if isinstance(row["prompt"], str):
+        return len(tokenizer(row["prompt"] + row["completion"])["input_ids"]) + 1
+    return len(tokenizer.apply_chat_template([*row["prompt"], *row["completion"]], return_dict=False))
+
+
 def load_tokenizer(model: str) -> Any:
     """The tokenizer in the folder of a model.
 
@@ -160,6 +183,34 @@ def evaluation_scores(
         return {}  # a problem without a completion would count as answered wrongly
     scores = evaluate_metrics(problems, numbered).overall.scores
     return {f"{prefix}_{of.name.lower()}": scores[of].value for of in SCORES if scores[of].is_defined}
+
+
+# -- checkpoints ------------------------------------------------------------------------------------------------------
+
+_AVERAGES = "proof_r1.json"
+"""The file of a checkpoint with the averages of the rules."""
+
+
+def save_averages(checkpoint: Path, assigner: CreditAssigner) -> None:
+    """Write the averages of the rules into the folder of a checkpoint."""
+    (checkpoint / _AVERAGES).write_text(json.dumps(assigner.state_dict()), encoding="utf-8")
+
+
+def load_averages(checkpoint: Path, assigner: CreditAssigner) -> None:
+    """Give an assigner the averages of a checkpoint.
+
+    Raises:
+        ProofR1Error: they are not there, cannot be read, or are those of another catalogue; it says what to do.
+    """
+    path = checkpoint / _AVERAGES
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(state, dict):
+            raise ValueError("it is no object")
+    except (OSError, ValueError) as error:
+        advice = "delete this checkpoint to resume from an earlier one"
+        raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
+    assigner.load_state_dict(state)
 
 
 # -- the folder -------------------------------------------------------------------------------------------------------

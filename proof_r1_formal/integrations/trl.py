@@ -15,9 +15,9 @@ after it has scored them, so the credit must come before: the trainer overrides 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from pickle import UnpicklingError
 from statistics import fmean
@@ -33,7 +33,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.environments import ProofEnvironment, align_turns
 from proof_r1_formal.integrations.rewards import reward_function
-from proof_r1_formal.integrations.runs import evaluation_scores
+from proof_r1_formal.integrations.runs import evaluation_scores, load_averages, save_averages
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, problem_of
 from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
@@ -41,8 +41,6 @@ from proof_r1_formal.proof.trajectory import opening
 
 __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
-STATE = "proof_r1.json"
-"""The file of a checkpoint with the averages of the rules."""
 BATCH = "proof_r1_batch_{}.pt"
 """The file of a checkpoint with the batch of a process (its number) whose passes are not all made."""
 
@@ -297,7 +295,8 @@ class ProofTrainer(GRPOTrainer):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """TRL's log, with the means of the batches since the last entry: ``proof/signal``, ``proof/FVR`` …"""
         noted, self._noted = self._noted, []
-        means = {f"proof/{name}": fmean([one[name] for one in noted]) for name in (noted[0] if noted else ())}
+        names = dict.fromkeys(chain.from_iterable(noted))  # a mean of nothing is absent from its batch
+        means = {f"proof/{name}": fmean([one[name] for one in noted if name in one]) for name in names}
         super().log(logs | means, start_time)
 
     def train(self, *args: Any, **options: Any) -> Any:
@@ -343,19 +342,13 @@ class ProofTrainer(GRPOTrainer):
             batch = {"step": self._step, "inputs": self._buffered_inputs}
             torch.save(batch, folder / BATCH.format(self.accelerator.process_index))
         if self.args.should_save:
-            (folder / STATE).write_text(json.dumps(self.assigner.state_dict()), encoding="utf-8")
+            save_averages(folder, self.assigner)
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
         if checkpoint is None:
             return
-        path = Path(checkpoint) / STATE
-        try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            advice = "delete this checkpoint to resume from an earlier one"
-            raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
-        self.assigner.load_state_dict(state)
+        load_averages(Path(checkpoint), self.assigner)
         if not self.state.global_step % self.num_iterations:
             return
         path = Path(checkpoint) / BATCH.format(self.accelerator.process_index)

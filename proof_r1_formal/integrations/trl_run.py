@@ -8,8 +8,9 @@ A run that was killed resumes from its last checkpoint, and a second run in the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,14 @@ from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation.curves import draw_curves
 from proof_r1_formal.integrations.progress import ProgressLine
-from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, load_tokenizer, task_rows
+from proof_r1_formal.integrations.runs import (
+    DataArguments,
+    Rows,
+    alone,
+    demonstration_rows,
+    load_tokenizer,
+    task_rows,
+)
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
 SFT = "sft"
@@ -87,7 +95,9 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
     tokenizer = load_tokenizer(model.model_name_or_path)
     if isinstance(settings, ProofConfig):
         settings.assigner(tokenizer).close()  # it refuses what it cannot use
-    prepare = demonstration_rows if kind is WarmUpConfig else task_rows
+    prepare: Callable[..., Rows] = task_rows
+    if isinstance(settings, WarmUpConfig):
+        prepare = partial(demonstration_rows, max_tokens=settings.max_length)
     train, lines = prepare(arguments.problems, arguments, rules=settings.rules, tokenizer=tokenizer)
     if not arguments.evaluation:
         return Run(arguments, settings, model, tokenizer, train, None, lines)

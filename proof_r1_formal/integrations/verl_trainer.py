@@ -11,7 +11,6 @@ Set ``VERL_USE_EXTERNAL_MODULES=proof_r1_formal.integrations.verl_trainer``, and
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -31,11 +30,10 @@ from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.integrations.runs import load_averages, save_averages
 from proof_r1_formal.integrations.verl import DATA_SOURCE
 
 LOG = logging.getLogger(__name__)
-STATE = "proof_r1.json"
-"""The file of a checkpoint with the averages of the rules."""
 _FIELDS_OF_OURS = {"method", "preset", "rules", "workers", "timeout"}
 """Of ``credit.assigner.CreditAssigner``, in the section ``proof_r1`` of verl's configuration."""
 FIELDS = ["uid", "data_source", "reward_model", "responses", "response_mask"]
@@ -107,7 +105,7 @@ class ProofTrainer(PPOTrainerSync):
     def _save_checkpoint(self) -> None:
         folder = Path(self.config.trainer.default_local_dir) / f"global_step_{self.global_steps}"
         folder.mkdir(parents=True, exist_ok=True)  # before verl declares the checkpoint complete
-        (folder / STATE).write_text(json.dumps(self.assigner.state_dict()), encoding="utf-8")
+        save_averages(folder, self.assigner)
         super()._save_checkpoint()
 
     def _load_checkpoint(self) -> None:
@@ -116,7 +114,7 @@ class ProofTrainer(PPOTrainerSync):
             trainer = self.config.trainer
             given = trainer.resume_from_path if trainer.resume_mode == "resume_path" else None
             folder = Path(given or Path(trainer.default_local_dir) / f"global_step_{self.global_steps}")
-            self.assigner.load_state_dict(json.loads((folder / STATE).read_text(encoding="utf-8")))
+            load_averages(folder, self.assigner)
 
 
 def groups_of(uids: Sequence[str], masks: Iterable[torch.Tensor]) -> dict[str, list[int]]:

@@ -61,7 +61,9 @@ FILES: Mapping[str, File] = {
     "reinforcement": File(1_500, 7005),
     "warm-up": File(24_000, 7006, (1, 4)),
 }
-"""The files by name. No arm learns from a problem of four steps, but the warm-ups do. But for the warm-up, no two problems are the same under other names or in another order."""
+"""The files by name. But for the warm-up, no two problems are the same under other names or in another order.
+
+No arm learns from a problem of four steps, but the warm-ups do."""
 SMALL: Mapping[str, File] = {
     "test": File(100, 7101),
     "reinforcement": File(500, 7102),

@@ -89,7 +89,19 @@ def test_the_log_counts_what_reports_say(answers: Answers, byte_tokenizer: str) 
     found = CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
     assert_metrics(found)
     empty = CreditAssigner(byte_tokenizer, workers=0).credit([], [], 2)
-    assert (empty.advantages, empty.divisor, empty.metrics["FVR"]) == ((), 1, 0.0)
+    assert (empty.advantages, empty.divisor, set(empty.metrics)) == ((), 1, {"silent_groups", "unverified"})
+
+
+def test_a_mean_of_nothing_is_absent_from_the_log(answers: Answers) -> None:
+    """It was 0, which looks like a batch in which everything is wrong."""
+    problem = answers[0][0]
+    texts = ("no summary", "<summary>[]</summary>")
+    unparsed, empty = [batch_metrics([Verifier().verify(problem, text)]) for text in texts]
+    assert not {"FVR", "RVR"} & set(unparsed)
+    assert (unparsed["signal"], unparsed["parsed"], unparsed["right"]) == (0.0, 0.0, 0.0)
+    assert not {"signal", "signal_0", "FVR", "RVR"} & set(empty)
+    assert (empty["parsed"], empty["actions"]) == (1.0, 0.0)
+    assert batch_metrics([]) == {}
 
 
 def assert_metrics(found: BatchCredit) -> None:

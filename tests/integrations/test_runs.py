@@ -10,8 +10,16 @@ import msgspec
 import pytest
 
 from proof_r1_formal import write_problems
+from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.integrations.runs import DataArguments, demonstration_rows, evaluation_scores, task_rows
+from proof_r1_formal.integrations.runs import (
+    DataArguments,
+    demonstration_rows,
+    evaluation_scores,
+    load_averages,
+    save_averages,
+    task_rows,
+)
 from proof_r1_formal.proof.verify import Verifier
 from tests.builders import example_answers
 
@@ -49,6 +57,37 @@ def test_a_score_of_nothing_is_absent() -> None:
     unknown, uncertain = replace(given["garden/1"], answer=None), given["garden/4"]
     found = [evaluation_scores({one.id: one}, [Verifier().verify(one, "")]) for one in (unknown, uncertain)]
     assert found == [{"eval_fvr": 0.0, "eval_rvr": 0.0}, {}]
+
+
+@pytest.mark.integration
+def test_a_demonstration_that_would_be_cut_is_left_out(known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
+    """TRL cuts what is longer than ``max_length``, and the model would learn a proof without its end."""
+    pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
+    file = tmp_path / "p.jsonl"
+    write_problems(file, [one.problem for one in known])
+    arguments = DataArguments([str(file)], prompt="short")
+    everything, _ = demonstration_rows([str(file)], arguments, rules="train", tokenizer=tokenizer)
+    sizes = [len(tokenizer(row["prompt"] + row["completion"])["input_ids"]) + 1 for row in everything]
+    for most in (max(sizes), max(sizes) - 1):
+        rows, lines = demonstration_rows([str(file)], arguments, rules="train", tokenizer=tokenizer, max_tokens=most)
+        cut = sum([size > most for size in sizes])
+        assert len(rows) == len(sizes) - cut
+        said = f"{cut} left out: prompt and proof are longer than max_length, {most} tokens"
+        assert lines[1:] == ((said,) if cut else ())
+    with pytest.raises(ProofR1Error, match="longer than max_length, 1 tokens"):
+        demonstration_rows([str(file)], arguments, rules="train", tokenizer=tokenizer, max_tokens=1)
+
+
+@pytest.mark.integration
+def test_averages_of_a_checkpoint_that_are_missing_are_named(tmp_path: Path, tokenizer: Any) -> None:
+    """Both trainers read them here; verl's gave a bare FileNotFoundError."""
+    with CreditAssigner(tokenizer, workers=0) as assigner:
+        save_averages(tmp_path, assigner)
+        load_averages(tmp_path, assigner)
+        for text in (None, "{", "[]"):
+            (tmp_path / "proof_r1.json").unlink() if text is None else (tmp_path / "proof_r1.json").write_text(text)
+            with pytest.raises(ProofR1Error, match=r"proof_r1\.json.* cannot be read .*; delete this checkpoint"):
+                load_averages(tmp_path, assigner)
 
 
 @pytest.mark.integration
