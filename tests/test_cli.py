@@ -150,7 +150,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     out, whole = tmp_path / "out", tmp_path / "whole"
     command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out))
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stderr) == (130, "interrupted; 1 line kept: repeat the command to resume\n")
+    assert (found.returncode, found.stderr) == (130, "interrupted; 1 report kept: repeat the command to resume\n")
     assert not out.exists()
     resumed = run("verify", *INPUTS, "--out", str(out))
     assert resumed.returncode == run("verify", *INPUTS, "--out", str(whole)).returncode == 0

@@ -301,12 +301,20 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 @contextmanager
-def resumable(file: LineFile) -> Iterator[None]:
-    """Say on Ctrl-C what a later run resumes."""
+def resumable(file: LineFile, thing: str, rest: str = "") -> Iterator[None]:
+    """Say what an interrupted run has left, and on Ctrl-C what a later run resumes.
+
+    Args:
+        file: whose lines are things of this name.
+        thing: in the singular.
+        rest: what happens to the things that are there.
+    """
+    if file.done:
+        log(f"resuming after {count_of(file.done, thing)}{rest}")
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"; {count_of(file.done, 'line')} kept: repeat the command to resume" if file.is_resumable else ""
+        kept = f"; {count_of(file.done, thing)} kept: repeat the command to resume" if file.is_resumable else ""
         log(f"interrupted{kept}")
         raise typer.Exit(INTERRUPTED) from None
 

@@ -132,9 +132,7 @@ def generate(
         beside = None
         if evidence is not None:
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=run_settings))
-        files.enter_context(common.resumable(file))
-        if file.done:
-            common.log(f"resuming after {common.count_of(file.done, 'problem')}")
+        files.enter_context(common.resumable(file, "problem"))
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, executor=common.executor(ray))
         try:

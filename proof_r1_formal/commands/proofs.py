@@ -187,10 +187,11 @@ def _write_proofs(
     def remember(line: bytes) -> None:
         done.add(decoder.decode(line).problem_id)
 
-    with LineFile.open(out, inputs=tuple(sources), settings=settings, read=remember) as file, common.resumable(file):
-        if done:
-            rest = "their proofs are searched for again" if again else "the table covers only the other problems"
-            common.log(f"resuming after {common.count_of(len(done), 'completion')}; {rest}")
+    rest = "; their proofs are searched for again" if again else "; the table covers only the other problems"
+    with (
+        LineFile.open(out, inputs=tuple(sources), settings=settings, read=remember) as file,
+        common.resumable(file, "completion", rest),
+    ):
         for problem, result, seconds in _results(known, prover, frozenset() if again else frozenset(done)):
             if isinstance(result, Proved) and problem.id not in done:
                 text = completion(problem, result.steps, thinking=thinking)

@@ -54,12 +54,10 @@ def verify(
             settings=settings if fields is None else (settings, fields),
             read=lambda line: summary.add(decode(line)),
         ) as file,
-        common.resumable(file),
+        common.resumable(file, "report"),
     ):
         usable = common.usable_completions(completions, known, left_out, fields)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
-        if done:
-            common.log(f"resuming after {common.count_of(done, 'report')}")
         began = monotonic()
         reports: Iterator[tuple[TraceReport, bytes]]
         if workers == 1 and ray is None:
