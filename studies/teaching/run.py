@@ -92,17 +92,17 @@ def _method(rate: str, answers: int, name: str, *more: str) -> Arm:
 
 
 ARMS: Mapping[str, Arm] = {
-    "taught": _method("3e-4", 2, "taught"),
+    "taught": _method("3e-4", 8, "taught"),
     "sft": Arm(_IMITATION, "3e-4", 0),
-    "proof_r1_taught": _method("1e-4", 8, "proof_r1_taught", "--preset", "hardened"),
+    "proof_r1_taught": _method("1e-4", 4, "proof_r1_taught", "--preset", "hardened"),
     "expert_iteration": _method("1e-4", 8, "expert_iteration"),
-    "hardened": _method("3e-4", 8, "proof_r1", "--preset", "hardened"),
+    "hardened": _method("1e-4", 4, "proof_r1", "--preset", "hardened"),
     "sft_long": Arm(_IMITATION, "3e-4", 0, 180),
-    "contrast": _method("3e-4", 2, "contrast"),
-    "grpo": _method("3e-4", 8, "grpo"),
-    "prosfi": _method("3e-4", 8, "prosfi"),
-    "strict": _method("3e-4", 8, "proof_r1", "--preset", "strict"),
-    "sft_few": Arm((*_IMITATION, "--per_device_train_batch_size", str(ROWS // 2)), "3e-4", 0),
+    "contrast": _method("3e-4", 8, "contrast"),
+    "grpo": _method("1e-4", 4, "grpo"),
+    "prosfi": _method("1e-4", 4, "prosfi"),
+    "strict": _method("1e-4", 4, "proof_r1", "--preset", "strict"),
+    "sft_few": Arm((*_IMITATION, "--per_device_train_batch_size", str(ROWS // 8)), "3e-4", 0),
 }
 """The arms, in the order in which they are wanted."""
 FIRST = 5
