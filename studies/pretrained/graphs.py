@@ -23,11 +23,15 @@ class _Cache:
     """Keys and values in the form in which a model of ``transformers`` asks for them.
 
     With its ``StaticCache``, prompts would attend to the whole room of the cache; here they attend to prompts alone.
+
+    Args:
+        room: tokens that it has room for.
+        slot: the place of the next token, shape (1,).
+        whole: whether a token attends to the whole room, as in a recorded pass; otherwise to what is there.
     """
 
-    def __init__(self, room: int, slot: Tensor) -> None:
-        self._room = room
-        self._slot = slot
+    def __init__(self, room: int, slot: Tensor, *, whole: bool) -> None:
+        self._room, self._slot, self._whole = room, slot, whole
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
         self.owner = slot
         """Of each row, the place of its prompt among those that are passed."""
@@ -48,7 +52,10 @@ class _Cache:
         kept = self._kept[layer]
         for place, one in zip(kept, given, strict=True):
             place.index_copy_(2, self._slot, one)
-        return kept
+        if self._whole:
+            return kept
+        filled = int(self._slot) + 1
+        return kept[0][:, :, :filled], kept[1][:, :, :filled]
 
     def keep(self, rows: Tensor) -> None:
         """Drop all other rows."""
@@ -75,7 +82,8 @@ class Sampler:
         self._greedy = greedy
         self._slot = torch.zeros(1, dtype=torch.long, device=model.device)
         self._number = torch.zeros_like(self._slot)
-        self._cache = _Cache(WIDTH + tokens, self._slot)
+        self._whole = model.device.type == "cuda"
+        self._cache = _Cache(WIDTH + tokens, self._slot, whole=self._whole)
         self._graph: Any = None
         self._make_room()
 
@@ -159,7 +167,7 @@ class Sampler:
         self._seen.index_fill_(3, self._slot, True)
         output = self.model(
             input_ids=self._token,
-            attention_mask=self._seen,
+            attention_mask=self._seen if self._whole else self._seen[..., : int(self._slot) + 1],
             position_ids=self._place,
             past_key_values=self._cache,
             use_cache=True,

@@ -95,8 +95,12 @@ def draw(
     samples: int = SAMPLES,
     prompt: PromptName = "question",
     tokens: int = TOKENS,
+    exact: bool = False,
 ) -> list[Drawn]:
-    """Answers to each problem at temperature 1, or the greedy one as often; problem by problem."""
+    """Answers to each problem at temperature 1, or the greedy one as often; problem by problem.
+
+    Unless ``exact``, products are in bfloat16 where the device is fast at them.
+    """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -112,7 +116,8 @@ def draw(
     ends = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
     sampler = Sampler(policy, min(AT_ONCE, len(prompts)), tokens, greedy=greedy, **ends)
     on_gpu = device == "cuda"  # where a graph would not record a cast that was kept from before
-    with torch.autocast(device, torch.bfloat16, enabled=on_gpu or fast_bfloat16(), cache_enabled=not on_gpu):
+    half = not exact and (on_gpu or fast_bfloat16())
+    with torch.autocast(device, torch.bfloat16, enabled=half, cache_enabled=not on_gpu):
         while places := list(islice(order, AT_ONCE)):
             found = list(_sample(sampler, tokenizer, [prompts[place] for place in places]))
             drawn.update(zip(places, found, strict=True))

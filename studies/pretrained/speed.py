@@ -75,9 +75,12 @@ def fast_bfloat16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
-def replay_tokens() -> None:
-    """Have models sample by ``graphs.generate``; if the CPU has bfloat16, weights are cast once for all tokens."""
-    cast_once = torch.autocast("cpu", torch.bfloat16, enabled=fast_bfloat16())
+def replay_tokens(*, exact: bool = False) -> None:
+    """Have models sample by ``graphs.generate``; if the CPU has bfloat16, weights are cast once for all tokens.
+
+    If ``exact``, products stay in the precision of the weights.
+    """
+    cast_once = torch.autocast("cpu", torch.bfloat16, enabled=not exact and fast_bfloat16())
     LlamaForCausalLM.generate = cast_once(generate)  # type: ignore[method-assign]
 
 

@@ -149,7 +149,7 @@ class Run:
             problems = list(read_problems(folder / "data" / f"{file}.jsonl").values())[:count]
             for greedy in (True, False):
                 samples, name = 1 if greedy else self.samples, f"{file}-greedy" if greedy else file
-                drawn = draw(output / "model", problems, greedy=greedy, samples=samples, prompt="short", tokens=TOKENS)
+                drawn = self._drawn(output / "model", problems, samples, greedy=greedy)
                 scores[name] = columns(problems, drawn, samples)
                 answers[name] = [one.text for one in drawn[::samples]]
         state = json.loads((output / f"checkpoint-{self.arm.updates}" / "trainer_state.json").read_text())
@@ -158,6 +158,10 @@ class Run:
         write(self.record(folder), msgspec.json.encode(Record(self.name, self.arm.updates, seconds, scores, log)))
         for checkpoint in output.glob("checkpoint-*"):
             shutil.rmtree(checkpoint)
+
+    @staticmethod
+    def _drawn(model: Path, problems: Sequence[Problem], samples: int, *, greedy: bool) -> list[Drawn]:
+        return draw(model, problems, greedy=greedy, samples=samples, prompt="short", tokens=TOKENS, exact=True)
 
     def _trained(self, folder: Path, output: Path) -> float:
         """Train. Returns the seconds of processor time, of all processes whose work is in the model."""
@@ -276,7 +280,7 @@ def plan() -> list[Practice | Run]:
 
 def work(folder: Path, runs: Sequence[Practice | Run]) -> None:
     """Make those of the runs that have no record."""
-    replay_tokens()
+    replay_tokens(exact=True)
     while left := [run for run in runs if not run.record(folder).exists()]:
         if (taken := _take(folder, left)) is None:
             if not any(run.ready(folder) for run in left):

@@ -27,7 +27,7 @@ from studies.teaching.run import ARMS, FILES, SAMPLES, SEEDS
 PRIMARY = Measure.RULE_VERIFIED
 GREEDY = "-greedy"
 WARM_UP = "warm-up"
-RESAMPLES = 100_000
+RESAMPLES = 20_000
 """Of a test. Comparisons that decide nothing have a tenth."""
 
 Scores: TypeAlias = Mapping[str, Sequence[float]]
@@ -120,8 +120,20 @@ _SIDES = tuple([Column(name, Style.TEXT) for name in ("arm", "against", "answers
 _DIFFERENCE = Column("difference (%)", Style.PERCENT)
 
 
+_LEARNS_FROM: Mapping[str, str] = {
+    WARM_UP: "nothing more",
+    "taught": "a prover's corrections of its own proofs",
+    "sft": "given proofs",
+    "proof_r1_taught": "verdicts on steps, and corrections",
+    "expert_iteration": "its own proofs that pass all checks",
+    "hardened": "verdicts on steps",
+}
+"""The arms of the overview."""
+
+
 def tables(records: Records, *, resamples: int = RESAMPLES) -> Iterator[Table]:
     """All tables; a mean over runs stands with their standard deviation."""
+    yield overview(records)
     for file in _FILES:
         yield _scores(records, file)
     yield _costs(records)
@@ -136,6 +148,19 @@ def tables(records: Records, *, resamples: int = RESAMPLES) -> Iterator[Table]:
     yield Table("Beside the tests", (*_SIDES, _ARM[1], _DIFFERENCE), tuple(_beside(records, resamples // 10)))
 
 
+def overview(records: Records) -> Table:
+    """The primary score of the first arms on all files, and the RVR of samples of the first."""
+    shares = [Column(f"{file.replace(GREEDY, ', greedy')} (%)", Style.PERCENT) for file in _FILES]
+    columns = (*_ARM, Column("learns from", Style.TEXT), *shares, Column("RVR of same (%)", Style.PERCENT))
+    rows: list[tuple[Cell, ...]] = []
+    for arm, source in _LEARNS_FROM.items():
+        if runs := list(records.get(arm, {}).values()):
+            of = [[_of_run(run.scores[file]) for run in runs] for file in _FILES]
+            proved = [_mean([one[PRIMARY.value] for one in each]) for each in of]
+            rows.append((arm, len(runs), source, *proved, _mean([one[Measure.RVR.value] for one in of[0]])))
+    return Table("Right and rule-verified answers", columns, tuple(rows))
+
+
 def _scores(records: Records, file: str) -> Table:
     samples = 1 if file.endswith(GREEDY) else SAMPLES
     shares = [Column(f"{one.value.lower()} (%)", Style.PERCENT) for one in _SHARES]
@@ -143,19 +168,21 @@ def _scores(records: Records, file: str) -> Table:
     solved = Column(f"pass@{samples} (%)", Style.PERCENT)
     means = [Column(name, style) for name, style in _MEANS.items()]
     rows: list[tuple[Cell, ...]] = [
-        (arm, len(runs), *map(_mean, zip(*[_of_run(record.scores[file]) for record in runs.values()], strict=True)))
+        (arm, len(runs), *map(_mean, zip(*[_of_run(one.scores[file]).values() for one in runs.values()], strict=True)))
         for arm, runs in records.items()
     ]
     return Table(f"Answers to {file}", (*_ARM, *shares, solved, *rates, *means), tuple(rows))
 
 
-def _of_run(scores: Scores) -> list[float]:
+def _of_run(scores: Scores) -> dict[str, float]:
+    """In the order of the columns of :func:`_scores`."""
     answers = sum(scores["answers"])
-    shares = [sum(scores[one.value]) / answers for one in _SHARES]
-    solved = fmean([right > 0 for right in scores[Measure.AVG.value]])
-    eligible = [(sum(scores[one.value]), sum(scores[f"{one.value} of"])) for one in _RATES]
-    rates = [part / of if of else 0.0 for part, of in eligible]
-    return [*shares, solved, *rates, *[sum(scores[name]) / answers for name in _MEANS]]
+    found = {one.value: sum(scores[one.value]) / answers for one in _SHARES}
+    found[Measure.PASS.value] = fmean([right > 0 for right in scores[Measure.AVG.value]])
+    for one in _RATES:
+        of = sum(scores[f"{one.value} of"])
+        found[one.value] = sum(scores[one.value]) / of if of else 0.0
+    return found | {name: sum(scores[name]) / answers for name in _MEANS}
 
 
 def _costs(records: Records) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import random
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from studies.teaching.records import PACKED, PACKED_ANSWERS, Record, pack
 from studies.teaching.run import FILES, SAMPLES, SEEDS
 from studies.teaching.tables import PRIMARY, REPORTED, TESTED, Comparison, compare, decisions, main, read, tables
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PROBLEMS = 12
 DRAWS = 400
 
@@ -172,6 +174,37 @@ def test_scores_are_means_over_runs_in_the_order_of_the_plan(tmp_path: Path) -> 
     assert costs["arm"] == "warm-up"
 
 
+@pytest.fixture(scope="module")
+def published() -> list[Table]:
+    """The tables of the records that the project keeps."""
+    return list(tables(read(DOCS / "experiments" / "teaching")))
+
+
+def test_the_page_follows_from_its_records(published: list[Table]) -> None:
+    page = (DOCS / "experiments" / "teaching.md").read_text(encoding="utf-8")
+    assert page == "\n".join(map(to_markdown, published))
+
+
+def test_other_pages_have_the_numbers_of_the_tables(published: list[Table]) -> None:
+    """The overview in ``experiments.md``, and the part of it in the README; each of the six tests."""
+    overview, *_ = published
+    [tests] = [one for one in published if one.title.startswith("The six tests")]
+    shown = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    for one in (overview, tests):
+        _, _, *rows = to_markdown(one).splitlines()
+        assert "\n".join(rows) in shown
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    shown_there = re.findall(r"^\| `(\w+)` \|.* ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", readme, re.MULTILINE)
+    known = {
+        row[0].replace("hardened", "proof_r1"): [one for one in row if isinstance(one, Estimate)]
+        for row in overview.rows
+    }
+    assert len(shown_there) == 5
+    for arm, *numbers in shown_there:
+        same, longer, greedy, _, rvr = known[arm]
+        assert numbers == [f"{100 * one.value:.1f}" for one in (same, greedy, rvr)], (arm, longer)
+
+
 def test_the_command_prints_all_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,7 +214,7 @@ def test_the_command_prints_all_tables(
     written(tmp_path, {"warm-up-1": 0.1, "taught-1": 0.5})
     main()
     printed = capsys.readouterr().out
-    assert printed.count("| arm |") == 2 * len(FILES) + 3
+    assert printed.count("| arm |") == 2 * len(FILES) + 4
 
 
 def test_packed_records_are_the_records(tmp_path: Path) -> None:
