@@ -12,15 +12,15 @@ in it, and no other run starts from them. Two processes may work at it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-import msgspec
 import torch
 
 from proof_r1_formal.evaluation.measures import Measure
-from studies.teaching.records import Record
+from studies.teaching.records import Record, read_records
 from studies.teaching.run import ARMS, FIRST, Run, work
 
 SEED, UPDATES = 99, 30
@@ -45,9 +45,9 @@ def rates() -> dict[str, list[Run]]:
     return {name: [run_of(name, rate, USUAL if ARMS[name].answers else 0) for rate in RATES] for name in PILOTED}
 
 
-def answers(folder: Path) -> dict[str, list[Run]]:
+def answers(records: Mapping[str, Record]) -> dict[str, list[Run]]:
     """For each arm with rollouts a run with fewer answers, at the rate that was best."""
-    best = {name: max(runs, key=lambda run: proved(run, folder)) for name, runs in rates().items()}
+    best = {name: chosen(runs, records) for name, runs in rates().items()}
     return {
         name: [run_of(name, run.arm.rate, FEWER_ANSWERS.get(name, FEWER))]
         for name, run in best.items()
@@ -55,14 +55,19 @@ def answers(folder: Path) -> dict[str, list[Run]]:
     }
 
 
-def proved(run: Run, folder: Path) -> float:
-    """The share of right and rule-verified answers after a run."""
-    scores = _record(run, folder).scores["tuning"]
+def chosen(runs: Iterable[Run], records: Mapping[str, Record]) -> Run:
+    """The run after which most answers are right and rule-verified; of equal ones the first."""
+    return max(runs, key=lambda run: proved(records[run.name]))
+
+
+def proved(record: Record) -> float:
+    """The share of right and rule-verified answers."""
+    scores = record.scores["tuning"]
     return sum(scores[Measure.RULE_VERIFIED.value]) / sum(scores["answers"])
 
 
-def _record(run: Run, folder: Path) -> Record:
-    return msgspec.json.decode(run.record(folder).read_bytes(), type=Record)
+def _records(folder: Path) -> dict[str, Record]:
+    return {record.run: record for record in read_records(folder / "records")}
 
 
 def main() -> None:
@@ -79,11 +84,13 @@ def main() -> None:
             (folder / linked).symlink_to((given / linked).resolve())
     first = rates()
     work(folder, list(chain.from_iterable(first.values())))
-    second = answers(folder)
+    second = answers(_records(folder))
     work(folder, list(chain.from_iterable(second.values())))
+    records = _records(folder)
     for name in PILOTED:
         for run in (*first[name], *second.get(name, [])):
-            sys.stdout.write(f"| {run.name} | {proved(run, folder):.1%} | {_record(run, folder).seconds:.0f} |\n")
+            record = records[run.name]
+            sys.stdout.write(f"| {run.name} | {proved(record):.1%} | {record.seconds:.0f} |\n")
 
 
 if __name__ == "__main__":

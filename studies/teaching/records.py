@@ -2,8 +2,9 @@
 
     python -m studies.teaching.records FOLDER TARGET
 
-packs ``records`` and ``answers`` of FOLDER into ``records.jsonl.xz`` and ``answers.jsonl.xz`` of TARGET, the same bytes
-each time. So the repository has a few hundred kilobytes from which all tables follow.
+packs ``records`` and ``answers`` of FOLDER, and the records of its pilot, into ``records.jsonl.xz``,
+``answers.jsonl.xz`` and ``pilot.jsonl.xz`` of TARGET, the same bytes each time. So the repository has a few hundred
+kilobytes from which all tables and settings follow.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-PACKED, PACKED_ANSWERS = "records.jsonl.xz", "answers.jsonl.xz"
+PACKED, PACKED_ANSWERS, PACKED_PILOT = "records.jsonl.xz", "answers.jsonl.xz", "pilot.jsonl.xz"
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -50,16 +51,21 @@ def read_records(folder: Path) -> Iterator[Record]:
     """The records of a folder, packed or not, sorted by the names of their runs."""
     packed = folder / PACKED
     if packed.exists():
-        yield from map(_DECODE, lzma.decompress(packed.read_bytes()).splitlines())
+        yield from read_packed(packed)
     else:
         yield from [_DECODE(path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+
+
+def read_packed(path: Path) -> Iterator[Record]:
+    """The records of a packed file."""
+    return map(_DECODE, lzma.decompress(path.read_bytes()).splitlines())
 
 
 _DECODE = msgspec.json.Decoder(Record).decode
 
 
 def pack(folder: Path, target: Path) -> None:
-    """Write the two packed files of a folder of runs; runs without scores are left out."""
+    """Write the packed files of a folder of runs; runs without scores are left out, and the pilot without its start."""
     target.mkdir(parents=True, exist_ok=True)
     found = [record for record in read_records(folder / "records") if record.scores]
     _write(target / PACKED, map(msgspec.json.encode, found))
@@ -69,6 +75,8 @@ def pack(folder: Path, target: Path) -> None:
         if (path := folder / "answers" / f"{one.run}.json.gz").exists()
     ]
     _write(target / PACKED_ANSWERS, map(msgspec.json.encode, read))
+    pilot = [record for record in read_records(folder / "pilot" / "records") if "tuning" in record.scores]
+    _write(target / PACKED_PILOT, map(msgspec.json.encode, pilot))
 
 
 def _write(path: Path, lines: Iterator[bytes]) -> None:
