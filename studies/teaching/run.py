@@ -97,7 +97,7 @@ ARMS: Mapping[str, Arm] = {
     "proof_r1_taught": _method("1e-4", 4, "proof_r1_taught", "--preset", "hardened"),
     "expert_iteration": _method("1e-4", 8, "expert_iteration"),
     "hardened": _method("1e-4", 4, "proof_r1", "--preset", "hardened"),
-    "sft_long": Arm(_IMITATION, "3e-4", 0, 180),
+    "sft_long": Arm(_IMITATION, "3e-4", 0, 120),
     "contrast": _method("3e-4", 8, "contrast"),
     "grpo": _method("1e-4", 4, "grpo"),
     "prosfi": _method("1e-4", 4, "prosfi"),
