@@ -102,10 +102,17 @@ def test_the_means_of_a_batch_by_hand() -> None:
     assert batch_metrics([Verifier(evaluation=False).verify(pets, text) for text in texts]) == pytest.approx(
         {
             "signal": (3 * 1.0 + 2 * 0.3 + 2 * 0.1) / 8,
-            **{"signal_0": 1 / 8, "signal_0.1": 2 / 8, "signal_0.3": 2 / 8, "signal_1": 3 / 8},
+            "signal_0": 1 / 8,
+            "signal_0.1": 2 / 8,
+            "signal_0.3": 2 / 8,
+            "signal_1": 3 / 8,
             "FVR": 5 / 7,
             "RVR": 3 / 6,  # the second binding rests on a step that is no instance
-            **{"right": 3 / 5, "verified": 2 / 5, "rule_verified": 1 / 5, "parsed": 4 / 5, "eligible": 4 / 5},
+            "right": 3 / 5,
+            "verified": 2 / 5,
+            "rule_verified": 1 / 5,
+            "parsed": 4 / 5,
+            "eligible": 4 / 5,
             "actions": 8 / 5,
             "useless": 1 / 5,
         }

@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import Problem
-from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.credit.align import Alignment
+from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.credit.corrections import CorrectedRollout
 from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.credit.silence import FIRST_BATCHES, SilenceWatch
