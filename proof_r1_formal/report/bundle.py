@@ -26,7 +26,7 @@ from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
+from proof_r1_formal.rules.manifest import acceptances
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.version import __version__
 
@@ -119,10 +119,9 @@ def bundle(
 
 def _schemata(rules: Catalogue, reports: Iterable[TraceReport]) -> Json:
     """The schemata that steps are instances of, each with the proof assistants whose kernels accepted it."""
-    manifest = read_manifest(rules.manifest or manifest_path())
-    schemata = {schema.name: schema for rule in rules.rules for schema in rule.schemata}
+    accepted = acceptances(rules)
     used = {step.instance.schema for report in reports for step in report.actions if step.instance is not None}
-    return {name: list(accepted_by(schemata[name], manifest)) for name in sorted(used)}
+    return {name: list(accepted[name]) for name in sorted(used)}
 
 
 # -- problems ---------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.fitch import Row, fitch
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
+from proof_r1_formal.rules.manifest import acceptances
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
@@ -142,14 +142,14 @@ def _problem(verifier: Verifier, problem: Problem) -> Data:
 
 def _catalogue(rules: Catalogue) -> Data:
     """The meaning of each rule, and of each schema the patterns and the kernels that accepted it; by name."""
-    manifest = read_manifest(rules.manifest or manifest_path())
+    accepted = acceptances(rules)
     return {
         "rules": {rule.name: rule.meaning for rule in rules.rules},
         "schemata": {
             schema.name: {
                 "premises": [show(pattern) for pattern in schema.premises],
                 "conclusion": show(schema.conclusion),
-                "kernels": accepted_by(schema, manifest),
+                "kernels": accepted[schema.name],
             }
             for rule in rules.rules
             for schema in rule.schemata

@@ -109,23 +109,29 @@ def title(catalogue: Catalogue) -> str:
     return f"{catalogue.name} ({catalogue.manifest.name}: {made})"
 
 
-def _acceptances(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """The proof assistants that accepted each schema, by the package's manifest or the catalogue's own."""
-    known = [read_manifest(path) for path in (manifest_path(), catalogue.manifest) if path is not None]
+def acceptances(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """The proof assistants that accepted each schema, by the package's manifest or the catalogue's own.
+
+    Raises:
+        DataError: the catalogue's manifest cannot be read; an unchecked catalogue needs none.
+    """
+    known = [read_manifest(manifest_path())]
+    if catalogue.manifest is not None and (catalogue.manifest.exists() or not catalogue.unchecked):
+        known.append(read_manifest(catalogue.manifest))
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
     return {s.name: next((by for manifest in known if (by := accepted_by(s, manifest))), ()) for s in schemata}
 
 
 def accepted_schemata(catalogue: Catalogue) -> str:
     """How many of a catalogue's schemata each kernel accepted: ``Lean 65 of 65, Isabelle 65 of 65``."""
-    accepted = _acceptances(catalogue).values()
+    accepted = acceptances(catalogue).values()
     counts = [f"{kernel} {sum(kernel in by for by in accepted)} of {len(accepted)}" for kernel in (LEAN, ISABELLE)]
     return ", ".join(counts)
 
 
 def unproved(catalogue: Catalogue) -> tuple[str, ...]:
     """The names of the schemata that are in no manifest as they stand."""
-    return tuple([name for name, by in _acceptances(catalogue).items() if LEAN not in by])
+    return tuple([name for name, by in acceptances(catalogue).items() if LEAN not in by])
 
 
 def require_proved(catalogue: Catalogue) -> None:

@@ -68,7 +68,14 @@ _EVALUATION = ("evaluation/test_metrics.py", "evaluation/test_study.py")
 _TABLES = ("evaluation/test_terminal.py", *_EVALUATION, "evaluation/test_evaluation_commands.py")
 _DRAWING = ("evaluation/test_plots.py", "evaluation/test_evaluation_commands.py")
 _READERS = ("data/test_edges_of_records.py", "data/test_formats.py", "data/test_readers.py")
-_DRAFTS = ("data/test_statements.py", "data/test_readers.py", "data/test_quality.py")
+_STATEMENTS = ("data/test_statements.py", "data/test_tptp_files.py")
+_DRAFTS = (
+    "data/test_formats.py",
+    "data/test_templated.py",
+    *_STATEMENTS,
+    "data/test_readers.py",
+    "data/test_quality.py",
+)
 _SENTENCES = ("data/test_inflection.py", "data/test_english.py", "data/test_templated.py", "data/test_statements.py")
 _TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py")
 _RUNS = ("integrations/test_runs.py", "integrations/test_trl_run.py")
@@ -82,9 +89,12 @@ RELATED: Mapping[str, Related] = {
         {
             "silence": ("credit/test_silence.py",),
             "align": ("credit/test_align.py", *_CREDIT),
-            "assigner": _CREDIT,
+            "assigner": (*_CREDIT, "credit/test_corrections.py", "credit/test_silence.py"),
             "corrections": ("credit/test_corrections.py",),
-            "diagnostics": ("credit/test_diagnostics.py", "credit/test_assigner.py", "integrations/test_gradients.py"),
+            "diagnostics": (
+                *("credit/test_diagnostics.py", "credit/test_assigner.py", "credit/test_corrections.py"),
+                "integrations/test_gradients.py",
+            ),
             "methods": ("credit/test_methods.py", "credit/test_corrections.py", *_CREDIT),
             "pieces": ("credit/test_align.py", *_CREDIT, "credit/test_corrections.py"),
             "presets": _PRESETS,
@@ -106,7 +116,7 @@ RELATED: Mapping[str, Related] = {
             "metrics_tables": _TABLES,
             "outcomes": (*_EVALUATION, "evaluation/test_evaluation_commands.py"),
             "paired": ("evaluation/test_paired.py", "evaluation/test_study.py", "evaluation/test_runs.py"),
-            "plots": _DRAWING,
+            "plots": (*_DRAWING, "evaluation/test_review.py"),
             "review": ("evaluation/test_review.py",),
             "runs": ("evaluation/test_runs.py",),
             "selection": ("evaluation/test_selection.py", "evaluation/test_evaluation_commands.py"),
@@ -126,7 +136,7 @@ RELATED: Mapping[str, Related] = {
         "data",
         {
             "tff": ("data/test_tptp_files.py",),
-            "__init__": (*_READERS, "data/test_sources.py"),
+            "__init__": (*_READERS, "data/test_sources.py", "data/test_statements.py"),
             "completions": ("data/test_completions.py", "data/test_layouts.py", "data/test_sources.py"),
             "display": (*_READERS, "generate/test_translation.py", "test_documents.py"),
             "draft": _DRAFTS,
@@ -138,15 +148,15 @@ RELATED: Mapping[str, Related] = {
             "problem": (*_READERS, "data/test_statements.py", "proof/test_answer.py"),
             "prontoqa": (*_READERS, "data/test_templated.py"),
             "proofwriter": (*_READERS, "data/test_templated.py", "data/test_quality.py"),
-            "prover9": (*_READERS, "data/test_quality.py"),
+            "prover9": _STATEMENTS,
             "proverqa": (*_READERS, "data/test_quality.py"),
             "quality": ("data/test_quality.py",),
             "records": (*_READERS, "data/test_sources.py"),
             "ruletaker": (*_READERS, "data/test_templated.py"),
             "sources": ("data/test_sources.py", *_READERS),
-            "statements": ("data/test_statements.py", "data/test_readers.py"),
-            "tptp": _READERS,
-            "trees": (*_READERS, "data/test_templated.py"),
+            "statements": (*_STATEMENTS, "data/test_readers.py"),
+            "tptp": _STATEMENTS,
+            "trees": (*_READERS, "data/test_templated.py", "data/test_english.py", "data/test_statements.py"),
         },
     ),
     **_in(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from inspect import signature
 
 import msgspec
 import pytest
@@ -15,6 +16,8 @@ from proof_r1_formal.credit.diagnostics import batch_metrics
 from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, divisor, needs_corrections, rollout_of
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines, CreditSettings
+from proof_r1_formal.credit.workers import Workers
+from tests.builders import action, problem, summary
 
 Answers = list[tuple[Problem, str]]
 END = 256
@@ -182,3 +185,18 @@ def test_openings_and_corrections_exclude_each_other(answers: Answers, byte_toke
     problems, ids = batch(answers)
     with pytest.raises(ValueError, match="openings"):
         CreditAssigner(byte_tokenizer, workers=0).verify(problems, ids, openings=[""])
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_answer_is_the_id_of_an_option(byte_tokenizer: str, workers: int) -> None:
+    """Evaluation finds an option by its formula; in training such an answer would be paid for no choice."""
+    pets = problem("cat(tom)", "cat(tom) → shy(tom)", goal="shy(tom)")
+    steps = [action("s1", "shy(tom)", "h1", "h2"), action("s2", "shy(tom)", "s1", rule="GOAL_BINDING")]
+    assert Verifier().verify(pets, summary(*steps)).answer == "h_goal_true"
+    with CreditAssigner(byte_tokenizer, workers=workers) as assigner:
+        (rollout,) = assigner.verify([pets], [[*summary(*steps).encode(), END]])
+    assert (rollout.report.answer, rollout.report.answer_correct) == (None, False)
+
+
+def test_the_time_limit_is_the_documented_one() -> None:
+    assert [signature(of).parameters["timeout"].default for of in (CreditAssigner, Workers)] == [60.0, 60.0]

@@ -196,6 +196,7 @@ def test_contrast_is_about_one_pair_of_actions(tokenizer: Any) -> None:
     assert set(found.advantages[0]) == {0.0, -0.5}
     assert '"conclusion": "R(a)"' in marked(0, encoded(tokenizer, wrong))
     assert "Q(a)" not in marked(0, encoded(tokenizer, wrong))
+    assert "summary" not in marked(0, encoded(tokenizer, wrong))  # the wrong action alone
     assert found.replaced[2] is not None
     better = marked(2, list(found.replaced[2]))
     assert set(found.advantages[2]) == {0.0, 0.5}
@@ -205,9 +206,12 @@ def test_contrast_is_about_one_pair_of_actions(tokenizer: Any) -> None:
     assert found.divisor == 1
 
 
-def test_a_text_without_an_array_loses_all_its_tokens_to_contrast(tokenizer: Any) -> None:
-    found = credited(tokenizer, "contrast", "P and so on", "", preset="hardened")
-    assert set(found.advantages[0]) == {-0.5}
+@pytest.mark.parametrize("preset", ["paper", "hardened"])
+def test_a_text_without_an_array_loses_what_its_correction_replaces(tokenizer: Any, preset: str) -> None:
+    found, alone = [credited(tokenizer, method, "P and so on", "", preset=preset) for method in ("contrast", "taught")]
+    start = alone.advantages[0].index(1.0)  # the first token of the expert in the correction
+    ids = encoded(tokenizer, "P and so on")
+    assert found.advantages[0] == (0.0,) * start + (-0.5,) * (len(ids) - start)
     assert found.replaced[1] is not None
 
 
@@ -219,6 +223,21 @@ def test_a_correction_that_is_too_long_is_left_out(tokenizer: Any) -> None:
     assert found.replaced == (None,)
     assert not any(found.advantages[0])
     assert found.metrics["corrected"] == 0.0
+
+
+def test_the_longest_correction_that_fits_is_taken(tokenizer: Any) -> None:
+    whole = credited(tokenizer, "taught", written(FIRST, WRONG)).replaced[0]
+    assert whole is not None
+    for limit, row in ((len(whole), whole), (len(whole) - 1, None)):
+        assert credited(tokenizer, "taught", written(FIRST, WRONG), max_tokens=limit).replaced == (row,)
+
+
+@pytest.mark.parametrize("method", ["taught", "contrast"])
+def test_imitation_and_contrast_have_no_terms(tokenizer: Any, method: str) -> None:
+    with CreditAssigner(tokenizer, method=method, workers=0, replaces_rows=True) as assigner:
+        rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, written(FIRST, WRONG))] * 2)
+        with pytest.raises(ProofR1Error, match=f"'{method}' does not credit actions"):
+            token_terms(rollouts, 2, assigner.state_dict(), method=method)
 
 
 @pytest.mark.parametrize("asked", [OPEN, problem("P(a)", "¬P(a)")])

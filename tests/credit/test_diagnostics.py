@@ -8,7 +8,14 @@ import pytest
 
 from proof_r1_formal import INVALID_RULE, TRAIN, Problem, ProofR1Error, Verifier
 from proof_r1_formal.credit.assigner import CreditAssigner
-from proof_r1_formal.credit.diagnostics import Centring, centring, signal_shares, signals_by_problem, token_terms
+from proof_r1_formal.credit.diagnostics import (
+    Centring,
+    batch_metrics,
+    centring,
+    signal_shares,
+    signals_by_problem,
+    token_terms,
+)
 from tests.builders import action, problem, summary
 from tests.models.agent_replies import BAD, GOOD, PROBLEM
 
@@ -79,3 +86,34 @@ def test_a_method_without_credit_of_actions_has_no_terms(answers: Answers, byte_
         rollouts = assigner.verify(problems, ids)
         with pytest.raises(ProofR1Error, match="'grpo' does not credit actions"):
             token_terms(rollouts, 2, assigner.state_dict(), method="grpo")
+
+
+def test_the_means_of_a_batch_by_hand() -> None:
+    pets = problem("cat(tom)", "cat(tom) → shy(tom)", goal="shy(tom)", answer="h_goal_true")
+    shy, bound = action("s1", "shy(tom)", "h1", "h2"), action("h_goal_true", "shy(tom)", "s1", rule="GOAL_BINDING")
+    useless = action("s2", "cat(tom) ∧ shy(tom)", "h1", "s1", rule="CONJUNCTION_INTRODUCTION")
+    texts = [
+        summary(shy, useless, bound),  # three signals of 1, one of them of no use
+        summary({**shy, "rule": "MODUS_TOLLENS"}, bound),  # 0.3 twice: verified, not by the rules
+        summary(action("h_goal_true", "shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1: a guess
+        summary(action("h_goal_false", "¬shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1
+        "no summary",  # 0
+    ]
+    assert batch_metrics([Verifier(evaluation=False).verify(pets, text) for text in texts]) == pytest.approx(
+        {
+            "signal": (3 * 1.0 + 2 * 0.3 + 2 * 0.1) / 8,
+            "signal_0": 1 / 8,
+            "signal_0.1": 2 / 8,
+            "signal_0.3": 2 / 8,
+            "signal_1": 3 / 8,
+            "FVR": 5 / 7,
+            "RVR": 3 / 6,  # the second binding rests on a step that is no instance
+            "right": 3 / 5,
+            "verified": 2 / 5,
+            "rule_verified": 1 / 5,
+            "parsed": 4 / 5,
+            "eligible": 4 / 5,
+            "actions": 8 / 5,
+            "useless": 1 / 5,
+        }
+    )

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from proof_r1_formal import Problem
+from proof_r1_formal.credit.align import Alignment
 from proof_r1_formal.credit.assigner import CreditAssigner
-from proof_r1_formal.credit.silence import FIRST_BATCHES
+from proof_r1_formal.credit.corrections import CorrectedRollout
+from proof_r1_formal.credit.methods import Rollout
+from proof_r1_formal.credit.silence import FIRST_BATCHES, SilenceWatch
 from proof_r1_formal.generate import Prover
 from proof_r1_formal.generate.synthesize import Proved
 from proof_r1_formal.proof.trajectory import completion
+from tests.builders import TRACE
 
 Answers = list[tuple[Problem, str]]
 END = 256
@@ -77,3 +83,30 @@ def test_one_batch_that_teaches_ends_the_watch(answers: Answers, said: Callable[
     problem = answers[0][0]
     silent = [("no", "proof")] * FIRST_BATCHES
     assert said(problem, *silent[1:], (right(problem), wrong(problem)), *silent) == []
+
+
+RIGHT = Rollout(TRACE, Alignment((), ()))
+WRONG = replace(RIGHT, report=structs.replace(TRACE, answer_correct=False))
+FLAWED = replace(RIGHT, report=structs.replace(TRACE, rule_verified=False))
+CORRECTED = replace(WRONG, corrected=CorrectedRollout((1,), 0, 0, TRACE, Alignment((0,), (1,))))
+
+
+@pytest.mark.parametrize(
+    ("rollouts", "corrects", "reason"),
+    [
+        ([replace(WRONG, verified=False)], False, "no worker process starts"),
+        ([RIGHT], True, "every completion is right and rule-verified"),
+        ([WRONG], True, "the prover corrected no completion"),
+        ([WRONG], False, "none selects the right option"),
+        ([CORRECTED, WRONG], True, "2 of them parse, but none selects the right option"),
+        ([CORRECTED, FLAWED], True, "the completions of each group earn the same"),
+        ([FLAWED, RIGHT], False, "the completions of each group earn the same"),
+    ],
+)
+def test_the_reason_is_that_of_what_was_seen(rollouts: list[Rollout], corrects: bool, reason: str) -> None:
+    watch = SilenceWatch(corrects=corrects, batches=2)
+    assert watch.notice(rollouts[:1], silent=True) is None
+    message = watch.notice(rollouts[1:] or rollouts, silent=True)
+    assert message is not None
+    assert reason in message
+    assert watch.notice(rollouts, silent=True) is None

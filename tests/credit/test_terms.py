@@ -46,8 +46,10 @@ def binding(signal: float = 1.0) -> StepReport:
     return action(signal, GOAL_BINDING, terminal=True, name="h_goal_true")
 
 
-def rollout(*actions: StepReport, right: bool = True, parsed: bool = True, verified: bool | None = None) -> TraceReport:
-    """The answer is verified if the last action is, unless it is said otherwise."""
+def rollout(
+    *actions: StepReport, right: bool | None = True, parsed: bool = True, verified: bool | None = None
+) -> TraceReport:
+    """The answer is verified if the last action is, unless it is said otherwise; ``right`` is None without a label."""
     holds = bool(actions) and actions[-1].signal == 1.0 if verified is None else verified
     return structs.replace(
         TRACE,
@@ -226,7 +228,10 @@ def traces(draw: st.DrawFn) -> TraceReport:
         actions[-1] = binding(draw(st.sampled_from([0.1, 1.0])))
     named = [structs.replace(step, id=f"s{number}") for number, step in enumerate(actions)]
     used = tuple([step.id for step in named if step.id is not None and step.in_closure and draw(st.booleans())])
-    return structs.replace(rollout(*named, right=draw(st.booleans()), verified=draw(st.booleans())), used_closure=used)
+    found = rollout(*named, right=draw(st.sampled_from([True, False, None])), verified=draw(st.booleans()))
+    silent = draw(st.integers(0, 4)) == 0
+    answer = {"answer": None, "answer_correct": None if found.answer_correct is None else False} if silent else {}
+    return structs.replace(found, used_closure=used, **answer)
 
 
 GROUPS = st.lists(traces(), min_size=1, max_size=8)
@@ -297,28 +302,46 @@ def test_hardened_totals_reach_the_tokens(
             assert sum(one.advantages) == pytest.approx(sum(full.advantages), abs=1e-9)
 
 
+def own_terms(
+    reports: Sequence[TraceReport], baselines: Baselines, mapped: Sequence[Sequence[bool]], *, text: bool
+) -> list[list[float]]:
+    """The verification terms of ``paper`` and ``shared``, formula by formula and with no regard to speed.
+
+    With ``text`` a rollout without actions has a term, that of an action with signal 0 and without a rule.
+    """
+
+    def above(rule: str | None, signal: float) -> float:
+        known = rule in {one.name for one in TRAIN.rules}
+        return signal - max(0.3, min(0.7, baselines.averages[str(rule) if known else INVALID_RULE]))
+
+    solved = any(r.answer_correct and r.parsed and all(a.schema for a in r.actions) for r in reports)
+    w = 1.0 if solved else 0.25
+    terms = []
+    for report in reports:
+        bound = [step.terminal and step.declared_rule == GOAL_BINDING and step.progress for step in report.actions]
+        row = [
+            w * (1.0 if of else 3.0) * above(step.declared_rule, step.signal)
+            for of, step in zip(bound, report.actions, strict=True)
+        ]
+        terms.append(row or [w * 3.0 * above(None, 0.0)] * text)
+    counted = [t for row, flags in zip(terms, mapped, strict=True) for t, flag in zip(row, flags, strict=True) if flag]
+    positive, negative = sum(t for t in counted if t > 0), sum(-t for t in counted if t < 0)
+    scale = 0.1 if positive == 0 else min(1.0, positive / negative) if negative else 1.0
+    return [[t * scale if t < 0 else t for t in row] for row in terms]
+
+
 def written_out(reports: Sequence[TraceReport], baselines: Baselines, mapped: list[list[bool]]) -> list[list[float]]:
-    """The paper's objective once more, formula by formula and with no regard to speed."""
+    """The paper's objective once more."""
     eligible = [k for k, r in enumerate(reports) if r.parsed and all(a.schema for a in r.actions)]
     reward = {k: float(bool(reports[k].answer_correct)) for k in eligible}
     mean = sum(reward.values()) / len(eligible) if eligible else 0.0
     deviation = math.sqrt(sum((value - mean) ** 2 for value in reward.values()) / len(eligible)) if eligible else 0.0
     outcome = {k: (reward[k] - mean) / (deviation + 1e-6) if len(set(reward.values())) > 1 else 0.0 for k in eligible}
-    w = 1.0 if 1.0 in reward.values() else 0.25
-    term = {}
-    for k, report in enumerate(reports):
-        for t, step in enumerate(report.actions):
-            known = step.declared_rule in {rule.name for rule in TRAIN.rules}
-            average = baselines.averages[str(step.declared_rule) if known else INVALID_RULE]
-            bound = step.terminal and step.declared_rule == GOAL_BINDING and step.progress
-            term[k, t] = w * (1.0 if bound else 3.0) * (step.signal - max(0.3, min(0.7, average)))
-    positive = sum(term[k, t] for k, t in term if mapped[k][t] and term[k, t] > 0)
-    negative = sum(-term[k, t] for k, t in term if mapped[k][t] and term[k, t] < 0)
-    scale = 0.1 if positive == 0 else min(1.0, positive / negative) if negative else 1.0
+    terms = own_terms(reports, baselines, mapped, text=False)
     return [
         [
-            (term[k, t] * scale if term[k, t] < 0 else term[k, t]) + (outcome.get(k, 0.0) if step.in_closure else 0.0)
-            for t, step in enumerate(report.actions)
+            term + (outcome.get(k, 0.0) if step.in_closure else 0.0)
+            for step, term in zip(report.actions, terms[k], strict=True)
         ]
         for k, report in enumerate(reports)
     ]
@@ -334,6 +357,31 @@ def test_credit_is_the_objective_written_out(
     ):
         assert earned.advantages == pytest.approx(expected, abs=1e-12)
         assert earned.units == sum(flags)
+
+
+@given(GROUPS, BASELINES, st.booleans(), st.data())
+def test_shared_is_what_the_document_says(
+    reports: list[TraceReport], baselines: Baselines, closure: bool, data: st.DataObject
+) -> None:
+    """Term by term: a rollout that breaks the contract, or selects no option, is wrong with all its actions."""
+    mapped = [[data.draw(st.integers(0, 4)) > 0 for _ in flags] for flags in all_mapped(reports, "shared")]
+    kept = [report.parsed and all(step.schema for step in report.actions) for report in reports]
+    right = [float(keeps and report.answer_correct is True) for keeps, report in zip(kept, reports, strict=True)]
+    mean = sum(right) / len(right)
+    deviation = math.sqrt(sum((one - mean) ** 2 for one in right) / len(right))
+    outcomes = [(one - mean) / (deviation + 1e-6) if len(set(right)) > 1 else 0.0 for one in right]
+    terms = own_terms(reports, baselines, mapped, text=True)
+    found = group_credit(reports, mapped, baselines, SHARED, closure=closure)
+    for k, (report, one) in enumerate(zip(reports, found, strict=True)):
+        inside = [step.in_closure and step.id in report.used_closure for step in report.actions] or [True]
+        masked = closure and kept[k] and report.answer is not None and bool(report.actions)
+        ends = [step.terminal for step in report.actions] or [True]
+        sharing = sum(i and m and not end for i, m, end in zip(inside, mapped[k], ends, strict=True))
+        parts = [1 if end else max(1, sharing) for end in ends]
+        rows = list(zip(terms[k], inside, parts, strict=True))
+        assert one.verification == pytest.approx([(t if i else min(t, 0.0)) / part for t, i, part in rows])
+        assert one.outcome == pytest.approx([outcomes[k] / part if i or not masked else 0.0 for _, i, part in rows])
+        assert one.units == any(mapped[k])
 
 
 def test_settings_out_of_range_are_refused() -> None:

@@ -224,6 +224,10 @@ def test_sentences(sentence: str, formula: str) -> None:
         ("Bob does not likes Al.", 14, "plain"),
         ("Bob likes the cat and red.", 23, "a verb is missing"),
         ("Every barks.", 1, "missing"),
+        ("The cat are red.", 9, "'are' does not agree with its subject"),
+        ("All cats is red.", 10, "'is' does not agree with its subject"),
+        ("All cats does not bark.", 10, "'does' does not agree with its subject"),
+        ("The cat do not bark.", 9, "'do' does not agree with its subject"),
         ("People who are red are cold.", 8, "unexpected 'who'"),
     ],
 )

@@ -206,6 +206,14 @@ def test_prontoqa_as_published(tmp_path: Path) -> None:
     assert first.proofs[0][-1].id == GOAL_FALSE
 
 
+def test_a_proof_that_fails_has_its_label(tmp_path: Path) -> None:
+    """What is to be proved is true, unless the record says otherwise."""
+    query = {"query": "Prove: Max is shy."}
+    for record, answer in ((PRONTOQA | query, GOAL_FALSE), (PRONTOQA | query | {"answer": "True"}, GOAL_TRUE)):
+        (problem,) = read(tmp_path, {"example1": {"test_example": record}}).values()
+        assert (problem.answer, problem.question) == (answer, "Prove: Max is shy.")
+
+
 def test_prontoqa_out_of_distribution(tmp_path: Path) -> None:
     """Compound sentences are read. A proof by cases ("Assume …") is left out with a note."""
     test = {

@@ -55,6 +55,8 @@ def test_the_id_of_the_user_counts_before_that_of_a_request(tmp_path: Path) -> N
         *[{key: "x"} for key in ("completion", "response", "output", "generation", "text")],
         {"messages": [USER, MODEL]},
         {"messages": [USER, {"role": "assistant", "content": [{"type": "text", "text": "x"}]}]},
+        {"messages": [{"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}, {"text": "x"}]}]},
+        {"messages": [{"role": "assistant", "content": ["", "x"]}]},
         {"response": [USER, MODEL]},
         {"outputs": [{"text": "x", "finish_reason": "stop"}]},
         {"choices": [CHOICE]},
@@ -78,7 +80,8 @@ def test_answers_without_a_number_get_one_in_the_order_of_the_file(tmp_path: Pat
         {"task_id": "p", "response": ["z", "w"]},
     ]
     assert texts(tmp_path, *rows) == [("p", 0, "x"), ("q", 0, "y"), ("p", 1, "z"), ("p", 2, "w")]
-    assert texts(tmp_path, {"task_id": "p", "response": "x", "sample": 3}) == [("p", 3, "x")]
+    for number in (3, 2**31 - 1):
+        assert texts(tmp_path, {"task_id": "p", "response": "x", "sample": number}) == [("p", number, "x")]
 
 
 def test_a_batch_file_is_read(tmp_path: Path) -> None:
@@ -132,6 +135,7 @@ def harness(**others: Any) -> dict[str, Any]:
 def test_samples_of_the_harness_are_read_before_its_filters(tmp_path: Path) -> None:
     assert texts(tmp_path, harness()) == [("p", 0, "x"), ("p", 1, "y")]
     assert texts(tmp_path, harness(doc={"task_id": "q"})) == [("q", 0, "x"), ("q", 1, "y")]
+    assert texts(tmp_path, harness(doc={"problem": '{"id": 7}'})) == [("7", 0, "x"), ("7", 1, "y")]
 
 
 def test_a_second_filter_of_the_harness_repeats_answers(tmp_path: Path) -> None:
@@ -161,6 +165,15 @@ def test_the_position_of_a_document_is_no_id(tmp_path: Path) -> None:
         ({"task_id": "p", "response": ["x", 3]}, "`response.1` is not an answer"),
         ({"task_id": "p", "responses": []}, "the list of answers is empty"),
         ({"task_id": "p", "response": "x", "sample": -1}, "`sample` is not the number of a sample"),
+        ({"task_id": "p", "response": "x", "sample": 2**31}, "`sample` is not the number of a sample"),
+        ({"task_id": "p", "response": "x", "sample": True}, "`sample` is not the number of a sample"),
+        ({"task_id": "p", "messages": []}, "no answer: expected `completion`, `response`"),
+        (harness(doc={"problem": '{"id": true}'}), "`doc.problem` is not the id of a problem"),
+        (
+            {"task_id": "p", "messages": [{"role": "assistant", "content": ["x", 3]}]},
+            "`messages.0.content` has a part that is neither a text nor an object",
+        ),
+        ({"task_id": "p", "messages": [{"role": "assistant", "content": 3}]}, "is neither a text nor a list of parts"),
         ({"task_id": "p", "response": [MODEL, USER]}, "does not end with a message of the role assistant"),
         ({"task_id": "\0", "response": "x"}, "control character"),
         (harness(resps=[["x"], ["y"]]), "`resps` has 2 requests"),

@@ -69,6 +69,15 @@ def test_all_pairs_that_are_alike_are_found(names: list[str]) -> None:
     assert [pair for pair in _near(names) if _likeness(*pair) is not None] == pairs
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ryatt", "Wyatt"), ("plan1", "plan2"), ("plans", "plan2"), ("planes", "plan2s"), ("a" * 80, "a" * 79 + "b")],
+)
+def test_another_first_letter_or_digit_makes_another_name(one: str, other: str) -> None:
+    assert _likeness(one, other) is None
+    assert _likeness(other, one) is None
+
+
 def test_the_work_grows_with_the_names() -> None:
     counts = [len(_near(f"{kind}{number}" for number in range(2_000))) for kind in ("pred", "P")]
     assert max(counts) == 0
@@ -76,6 +85,12 @@ def test_the_work_grows_with_the_names() -> None:
 
 def test_a_lost_quantifier() -> None:
     assert found("∀n Cat(n)", "Dog(n)") == [(OddityKind.STRAY, ("n",))]
+    texts = [parse_formula(text) for text in ("∀n Cat(n)", "Cat(n)", "Dog(x)")]
+    problem = Problem("any/1", (Premise("h1", texts[0]), Premise("h2", texts[1])), three_way_options(texts[2]))
+    assert list(oddities(problem, problem.signature()))[:2] == [
+        Oddity(OddityKind.STRAY, ("n",), "premise h2"),
+        Oddity(OddityKind.UNBOUND, ("x",), "the goal"),
+    ]
     assert found("Cat(x) → Dog(x)", "Cat(tom)") == [(OddityKind.UNBOUND, ("x",))]
     assert found("∀x Cat(x)", "Cat(a)") == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.data.problem import (
+    Premise,
+    Problem,
+    ReferenceStep,
+    completed_id,
+    require_usable,
+    three_way_options,
+)
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.kernel.syntax import App, ForAll, Formula, Implies, Not, atom, var
 from proof_r1_formal.kernel.transform import alpha_normal
@@ -97,6 +104,14 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
             reader(path)
         except DataError as error:
             assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("key", ["nl2fol", "conclusion_fol", "premises-FOL", "conclusion-FOL"])
+def test_one_key_of_a_format_says_which_it_is(tmp_path: Path, key: str) -> None:
+    """A file in which each record lacks a key is one of records to reject, not one of no known format."""
+    found = read(tmp_path, {"id": 1, "answer": "A", key: "kind(Bo)"})
+    assert len(found.rejected) == 1
+    assert "keys" not in found.rejected[0].reasons[0]
 
 
 def test_a_problem_set_is_a_mapping_from_id_to_problem(tmp_path: Path) -> None:
@@ -292,6 +307,8 @@ def test_a_label_for_uncertain_means_that_in_every_spelling(tmp_path: Path, labe
     assert problem == only_problem(write(tmp_path, line(THREE_WAY, answer="u")))
     assert [option.label for option in problem.options] == ["True", "Uncertain"]
     assert problem.is_uncertain
+    assert not replace(problem, answer="t").is_uncertain
+    assert not replace(problem, answer=None).is_uncertain
     assert problem.notes == ()
     action = {"id": "u", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "GOAL_BINDING"}
     assert not Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>").verified
@@ -343,6 +360,8 @@ def test_a_record_with_two_readings_is_rejected_with_both(tmp_path: Path, formul
     [
         {"answer": "elsewhere"},
         {"premises": [{"id": "h1", "formula": "cat(tom)"}] * 2},
+        {"premises": [{"id": "", "formula": "cat(tom)"}]},
+        {"premises": [{"id": "h\u0007", "formula": "cat(tom)"}]},
         {"options": [{"id": "h1", "label": "True", "formula": "cat(tom)"}], "answer": "h1"},
     ],
 )
@@ -350,6 +369,35 @@ def test_the_native_format_is_strict(tmp_path: Path, change: dict[str, object]) 
     found = read(tmp_path, {**NATIVE, **change})
     assert found == {}
     assert len(found.rejected) == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "advice"),
+    [
+        (["easy/7", "easy/8"], "; if it is easy/7, say so: --field problem_id=easy/{KEY}"),
+        (["easy/7", "hard/7", "hard/8"], ""),  # which of the two is meant is not guessed
+        (["7", "easy/8"], ""),
+        ([], ""),
+    ],
+)
+def test_advice_on_an_id_without_its_first_part(known: list[str], advice: str) -> None:
+    assert completed_id("7", known) == advice
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (lambda p: replace(p, premises=(replace(p.premises[0], id=1),)), "the id of a premise of problem 'set/1'"),
+        (lambda p: replace(p, options=(replace(p.options[0], id=None),)), "the id of a option of problem 'set/1'"),
+        (lambda p: replace(p, premises=(replace(p.premises[0], formula="P(a)"),)), "the formula of premise 'h1'"),
+        (lambda p: replace(p, premises=("P(a)",)), "each premise of problem 'set/1'"),
+        (lambda p: replace(p, premises=3), "the premises of problem 'set/1'"),
+    ],
+)
+def test_a_part_of_another_type_is_told(changed: Callable[[Problem], Problem], told: str) -> None:
+    require_usable(problem_of(GOAL))
+    with pytest.raises(TypeError, match=told):
+        require_usable(changed(problem_of(GOAL)))
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -409,6 +457,12 @@ def test_what_would_not_read_back_equal_is_not_written(
 ) -> None:
     with pytest.raises(DataError, match=said):
         write_problems(tmp_path / name, problems)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_problem_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"each problem must be a Problem.* has them as its values\(\)"):
+        write_problems(tmp_path / "p.jsonl", {"set/1": problem_of(GOAL)})  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
@@ -109,6 +109,8 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, formula: Formula, p
     ).map(" ".join),
     st.sampled_from(["tptp", "prover9"]),
 )
+@example("formulas(goals). . end_of_list.", "prover9")
+@example(".", "tptp")
 def test_any_text_is_read_or_refused(tmp_path: Path, text: str, format_: str) -> None:
     found = read_problems(write(tmp_path, text), format=format_)  # type: ignore[arg-type]
     assert len(found) + len(found.rejected) >= 1
@@ -222,6 +224,11 @@ formulas(goals).
   cat(tom) -> tame(tom).
 end_of_list.
 """
+
+
+def test_the_name_of_a_goal_may_be_in_quotes(tmp_path: Path) -> None:
+    found = read(tmp_path, r"fof('the goal', conjecture, p). fof('it\'s', conjecture, q).")
+    assert list(found) == ["any/the goal", "any/it's"]
 
 
 def test_a_problem_of_tptp(tmp_path: Path) -> None:

@@ -125,6 +125,18 @@ def test_an_explanation_of_another_shape_is_left_out_with_a_note(
     assert told in problem.notes[0]
 
 
+def test_a_sentence_that_was_derived_may_be_used_again(tmp_path: Path) -> None:
+    sentences = [*ONTOLOGY["explanation"], "Max is a dumpus.", "Max is not shy and Max is a dumpus."]
+    (problem,) = read(tmp_path, {**ONTOLOGY, "explanation": sentences}).values()
+    assert problem.notes == ()
+    (proof,) = problem.proofs
+    assert [(step.id, step.dependencies) for step in proof[1:]] == [
+        ("s2", ("h2", "s1")),
+        ("s3", ("s1", "s2")),
+        ("h_goal_true", ("s3",)),
+    ]
+
+
 def test_similar_questions_are_of_no_known_format(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="unknown format"):
         read(tmp_path, {**THEORY, "question": "… true, false, or uncertain? Bob is red."})

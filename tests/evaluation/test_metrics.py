@@ -205,6 +205,28 @@ def test_which_lengths_are_compared() -> None:
     assert metrics.overall.scores[Measure.RGD].value == pytest.approx(math.log(2))
 
 
+@pytest.mark.parametrize(
+    ("generated", "proof", "distance"),
+    [
+        (3, ("A", "GOAL_BINDING"), 3),  # the binding does not count
+        (3, ("A", "A", "GOAL_BINDING"), 3 / 2),
+        (1, ("A",) * 4, 4),  # nothing binds
+        (1, ("A", "A", "h_goal_true"), 2),  # the last step has the id of an option: it binds
+        (3, ("GOAL_BINDING",), 3),  # length 0 counts as 1
+        (0, ("A", "A"), 2),
+    ],
+)
+def test_the_distance_of_lengths(generated: int, proof: tuple[str, ...], distance: float) -> None:
+    """|ln(generated / reference)|, for reference proofs that bind by rule, by id, or not at all."""
+    steps = [
+        ReferenceStep(name if name == "h_goal_true" else f"s{n}", (), "A", name if name == "GOAL_BINDING" else RULE)
+        for n, name in enumerate(proof)
+    ]
+    problems = {"a": replace(problem("a"), proofs=(tuple(steps),))}
+    found = evaluate_metrics(problems, [report("a", 0, "v" * (generated + 1))]).overall.scores[Measure.RGD]
+    assert (found.value, found.denominator) == (pytest.approx(math.log(distance)), 1)
+
+
 def test_spread_of_pass_is_the_binomial_standard_error() -> None:
     right = {"a": True, "b": False, "c": True}
     metrics = evaluate_metrics(PROBLEMS, [report(name, 0, "v", right=answer) for name, answer in right.items()])
@@ -266,6 +288,29 @@ def test_the_summary_of_a_run_shows_a_rate_of_no_steps_as_zero() -> None:
     assert dict(found.rows())["FVR of steps"] == "0 of 0 (0.0%)"
 
 
+def test_the_summary_of_a_run_by_hand() -> None:
+    unsupported = msgspec.structs.replace(step("v"), evidence="unsupported")
+    found = Summary({**PROBLEMS, "u": problem("u", answer="h_goal_uncertain")})
+    assert dict(found.rows())["answers right"] == "–"
+    for one in (
+        *REPORTS[:3],
+        msgspec.structs.replace(report("c", 0, "vv"), answer_correct=None, actions=(unsupported,) * 2),
+        report("u", 0, "vv"),  # its steps are in no rate
+    ):
+        found.add(one)
+    assert found.rows() == [
+        ("traces", "5"),
+        ("answers right", "3 of 4 (75.0%)"),
+        ("verified", "4 of 5 (80.0%)"),
+        ("rule-verified", "3 of 5 (60.0%)"),
+        ("FVR of steps", "10 of 11 (90.9%)"),
+        ("RVR of steps", "7 of 10 (70.0%)"),
+        ("steps without evidence", "2"),
+    ]
+    found.add(msgspec.structs.replace(REPORTS[0], evidence="none"))
+    assert dict(found.rows())["verified (no evidence checked)"] == "5 of 6 (83.3%)"
+
+
 def test_a_sample_number_without_eligible_steps_has_rate_zero() -> None:
     reports = [report("a", 0, "vvv"), report("a", 1, "vvv", parsed=False)]
     scores = evaluate_metrics(PROBLEMS, reports).overall.scores
@@ -295,6 +340,8 @@ def test_what_is_left_out_is_counted_by_reason() -> None:
         Exclusion.NOT_PARSED: 1,
         Exclusion.NO_LENGTH: 0,
     }
+    apart = {**dict.fromkeys(Exclusion, 0), Exclusion.NOT_PARSED: 1}
+    assert evaluate_metrics(PROBLEMS, REPORTS).excluded == apart  # every problem has a proof
     assert (metrics.overall.uncertain.outputs, metrics.overall.uncertain.verified) == (1, 1)
     assert metrics.overall.scores[Measure.AVG].denominator == 6
 

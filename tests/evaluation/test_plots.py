@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 
 from proof_r1_formal.commands.evaluation import evaluate
 from proof_r1_formal.data import read_problems
@@ -14,9 +16,9 @@ from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation import drawing
 from proof_r1_formal.evaluation.assessment import assess, examine_many
-from proof_r1_formal.evaluation.curves import Entry, curve_pictures
+from proof_r1_formal.evaluation.curves import Entry, curve_pictures, draw_curves
 from proof_r1_formal.evaluation.definition import Key
-from proof_r1_formal.evaluation.drawing import LIGHT, Curve, lines, outcomes, write_pictures
+from proof_r1_formal.evaluation.drawing import LIGHT, Curve, bars, lines, matrix, outcomes, stacked, write_pictures
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.plots import answer_shares, length_ratios, points, step_shares, study_pictures
 from proof_r1_formal.evaluation.study_tables import Results
@@ -91,6 +93,60 @@ def test_a_picture_without_counts_can_be_drawn(tmp_path: Path) -> None:
     assert {"0", "0.0 %"} <= texts(tmp_path / "pair.svg")
 
 
+def test_a_count_stands_in_the_middle_of_its_cell() -> None:
+    counts = {("yes", "no"): 3, ("no", "no"): 1}
+    (axes,) = outcomes("pair", "z3", "cvc5", ["yes", "no"], counts)(LIGHT).axes
+    assert (axes.get_title(), axes.get_ylabel(), axes.get_xlabel()) == ("pair", "z3", "cvc5")
+    shown = {text.get_position(): text.get_text().split("\n")[0] for text in axes.texts}
+    assert shown == {(0, 0): "0", (1, 0): "3", (0, 1): "0", (1, 1): "1"}  # column, row
+    cells = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert {(cell.get_x() + 0.5, cell.get_y() + 0.5) for cell in cells} == shown.keys()
+
+
+def test_rows_and_columns_of_a_matrix_are_named() -> None:
+    (axes,) = matrix("rules", "declared", "actual", ["A", "B"], ["C"], [[2], [0]])(LIGHT).axes
+    assert (axes.get_title(), axes.get_ylabel(), axes.get_xlabel()) == ("rules", "declared", "actual")
+    assert {text.get_position(): text.get_text() for text in axes.texts} == {(0, 0): "2"}
+    named = [[label.get_text() for label in of] for of in (axes.get_yticklabels(), axes.get_xticklabels())]
+    assert named == [["A", "B"], ["C"]]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_parts_stand_beside_each_other_from_the_top(count: int) -> None:
+    rows = {"first": {"x": 25.0, "y": 75.0}, "second": {"x": 60.0, "y": 40.0}}
+    panels = {f"share {n} (%)": rows for n in range(count)}
+    drawn = stacked(panels)(LIGHT).axes
+    assert [axes.get_xlabel() for axes in drawn] == list(panels)
+    for axes in drawn:
+        bars_ = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+        assert [(bar.get_x(), bar.get_width()) for bar in bars_] == [(0, 25), (0, 60), (25, 75), (60, 40)]
+        assert axes.yaxis_inverted()
+        assert axes.get_legend_handles_labels()[1] == ["x", "y"]
+
+
+def test_bars_have_their_numbers_and_a_mark() -> None:
+    (axes,) = bars("n", {"a": {"one": 1.5, "two": 3.0}, "b": {"one": 0.25, "two": 2.0}}, mark=1.0)(LIGHT).axes
+    assert [text.get_text() for text in axes.texts] == ["1.5", "0.2", "3.0", "2.0"]
+    assert [np.asarray(line.get_xdata()).tolist() for line in axes.get_lines()] == [[1.0, 1.0]]
+    assert (axes.get_xlabel(), [label.get_text() for label in axes.get_yticklabels()]) == ("n", ["a", "b"])
+
+
+def test_a_band_has_the_colour_of_its_curve() -> None:
+    curves = {"plain": Curve([0, 1], [1, 2]), "with a band": Curve([0, 1], [3, 5], [0.5, 1.0])}
+    (axes,) = lines("step", {"y": curves})(LIGHT).axes
+    (band,) = axes.collections
+    assert tuple(np.asarray(band.get_facecolor())[0][:3]) == to_rgb(axes.get_lines()[1].get_color())
+    (path,) = band.get_paths()
+    assert {tuple(point) for point in np.asarray(path.vertices).tolist()} == {(0, 2.5), (0, 3.5), (1, 4), (1, 6)}
+
+
+def test_a_system_of_which_nothing_is_counted_is_in_no_picture(results: Results) -> None:
+    nothing = {Key("d", "b", "m"): assess({}, [])}
+    assert points(nothing) == {}
+    assert list(study_pictures(nothing)) == ["shares"]
+    assert points({**results, **nothing}) == points(results)
+
+
 # -- curves of training -----------------------------------------------------------------------------------------------
 
 LOG: list[Entry] = [
@@ -128,3 +184,11 @@ def test_a_value_that_is_no_number_is_not_drawn() -> None:
     }
     assert drawn["loss"] == [[0.5]]
     assert drawn["FVR, RVR"] == [[0.2, 0.4], [0.1, 0.3]]
+
+
+def test_without_matplotlib_no_curve_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert draw_curves(LOG, tmp_path / "drawn")
+    assert (tmp_path / "drawn" / "training.svg").exists()
+    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
+    assert not draw_curves(LOG, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evaluation.measures import Estimate
 from proof_r1_formal.evaluation.plots import review_pictures
 from proof_r1_formal.evaluation.review import (
     Level,
@@ -153,6 +154,13 @@ def test_the_tables_have_the_columns_of_the_paper() -> None:
     assert [cell for cell in first.rows[0] if isinstance(cell, int)] == [8, 2, 4, 1, 1, 4, 6]
     assert confusion.rows[0] == ("a", "valid", 1, 1, 0)
     assert strata.rows[0][:9] == ("a", "entailed, an instance of its rule", "easy", 90, 2, 1, 1, 0, 45.0)
+    assert [row[8:] for row in strata.rows] == [
+        (45.0, Estimate(0.5, 1, 2)),
+        (2.5, Estimate(0.75, 3, 4)),
+        (3.0, Estimate(0.0, 0, 1)),
+    ]
+    (row,) = review_tables(agreement({OPEN: 3}, [(OPEN, None)]), "r")[2].rows
+    assert row[8:] == (None, Estimate(0.0, 0, 0))
     text = to_markdown(first)
     assert "66.7 | 52.5" in text
     assert "<b>" not in text

@@ -39,6 +39,12 @@ def test_tails_of_t_are_those_of_the_tables(freedom: int, t: float) -> None:
     assert t_tails(0, freedom) == 1
 
 
+@pytest.mark.parametrize("freedom", [1, 2, 5, 8])
+@pytest.mark.parametrize("t", [0.1, 0.9, 1.0, 3.5, 40.0])
+def test_a_quantile_of_t_has_its_tails(freedom: int, t: float) -> None:
+    assert t_quantile(t_tails(t, freedom), freedom) == pytest.approx(t, rel=1e-6)
+
+
 @pytest.mark.parametrize("by_seed", [True, False])
 def test_without_spread_of_problems_it_is_the_t_test_of_runs(by_seed: bool) -> None:
     """Every problem has the rate of its run, so that only the draw of runs makes a difference."""
@@ -144,3 +150,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
     }
     with pytest.raises(ValueError, match="1 problems are in all runs"):
         compare_runs(few, three, RIGHT, by_seed=False)
+
+
+def test_the_error_of_p_is_how_far_other_seeds_move_it() -> None:
+    rng = random.Random(7)
+    first, second = arm(4, rng, mean=0.6), arm(4, rng)
+    found = [compare_runs(first, second, RIGHT, by_seed=False, resamples=100, seed=seed) for seed in range(40)]
+    assert stdev([one.p for one in found]) == pytest.approx(fmean([one.error for one in found]), rel=0.35)

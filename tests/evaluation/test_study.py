@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,12 +19,14 @@ from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation import study_tables as tables_module
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.definition import Key, read_study
+from proof_r1_formal.evaluation.diagnosis import Diagnosis, Example, Remedy
 from proof_r1_formal.evaluation.measures import RATES, Estimate, Measure
 from proof_r1_formal.evaluation.metrics_tables import SCORES
 from proof_r1_formal.evaluation.paired import Difference
-from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
+from proof_r1_formal.evaluation.study_tables import NO_RULE, detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, rank, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 from tests.builders import action, summary
 
@@ -70,13 +73,14 @@ def scores(*values: float | None) -> tuple[Estimate, ...]:
 
 def test_the_best_and_the_second_best_of_each_group_are_marked() -> None:
     columns = (Column("name", Style.TEXT), Column("up", Style.PERCENT, "more"), Column("down", Style.RATIO, "less"))
-    rows = [("a", 0.5, 3.0), ("b", 0.5004, 1.0), ("c", 0.3, 2.0), ("d", None, 2.0), ("alone", 0.9, 0.0)]
+    rows = [("a", 0.5, 3.0), ("b", 0.5004, 1.0), ("c", 0.3, 2.0), ("d", None, 2.0), ("e", 0.1, None)]
+    rows.append(("alone", 0.9, 0.0))
     plain = Table("t", columns, tuple((name, *scores(up, down)) for name, up, down in rows))
-    marked = rank(plain, ["x", "x", "x", "x", "y"])
+    marked = rank(plain, ["x", "x", "x", "x", "x", "y"])
     assert marked.marks == {
         (0, 1): Mark.BEST,  # 50.0 and 50.0 look the same
         (1, 1): Mark.BEST,
-        (2, 1): Mark.SECOND,  # nothing was counted for d
+        (2, 1): Mark.SECOND,  # nothing was counted for d, nor for e below: no score is not the least
         (1, 2): Mark.BEST,
         (2, 2): Mark.SECOND,
         (3, 2): Mark.SECOND,
@@ -263,6 +267,45 @@ def test_examples_of_first_errors_in_each_format() -> None:
     assert "garden/1, sample 0, step 1" in to_markdown(errors)
     assert "sample 1" not in to_markdown(errors)
     assert "sample 0" in to_csv(errors)
+
+
+def test_tables_of_errors_have_the_numbers_of_the_diagnosis() -> None:
+    """Reasons and rules are sorted by name, first errors by number; what is no instance of any rule comes last."""
+    rules = ("B_RULE", "A_RULE", None, "C_RULE")
+    found = Diagnosis(
+        outputs=16,
+        flawless=1,
+        confusion=Counter({("MINE", name): n for n, name in enumerate(rules, 1)}),
+        remedies=Counter(
+            {
+                (Code.UNKNOWN_RULE, Remedy.ANOTHER_RULE): 3,
+                (Code.RULE_UNTRUSTED_DEPENDENCY, Remedy.DEPENDENCIES_VERIFIED): 2,
+                (Code.NO_RULE_MATCH, Remedy.SEVERAL_STEPS): 5,
+                (Code.NO_RULE_MATCH, Remedy.ANOTHER_RULE): 1,
+            }
+        ),
+        first_errors=Counter({(Code.NOT_ENTAILED, f"RULE_{n}"): 1 + (n == 7) for n in range(14)}),
+    )
+    found.examples[Code.NOT_ENTAILED, "RULE_7"] = [Example("here", "A from h1"), Example("there", "B from h2")]
+    errors, remedies, confusion = diagnosis_tables(found)
+    assert [(column.name, column.style) for column in errors.columns[2:4]] == [
+        ("outputs", Style.COUNT),
+        ("share (%)", Style.PERCENT),
+    ]
+    share = Estimate(2 / 16, 2, 16)
+    assert errors.rows[0] == ("NOT_ENTAILED", "RULE_7", 2, share, ("here", "there"), ("A from h1", "B from h2"))
+    assert [row[:4] for row in errors.rows[-2:]] == [
+        ("(others)", "", 2, Estimate(2 / 16, 2, 16)),
+        ("(none)", "", 1, Estimate(1 / 16, 1, 16)),
+    ]
+    assert len(errors.rows) == 14
+    shown = [column.name for column in remedies.columns[1:]]
+    assert [(row[0], dict(zip(shown, row[1:], strict=True))) for row in remedies.rows] == [
+        (reason.value, {name: found.remedies[reason, Remedy(name)] for name in shown})
+        for reason in (Code.NO_RULE_MATCH, Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNKNOWN_RULE)
+    ]
+    assert [column.name for column in confusion.columns] == ["declared", "A_RULE", "B_RULE", "C_RULE", NO_RULE]
+    assert confusion.rows == (("MINE", 2, 1, 4, 3),)
 
 
 def test_bootstrap_intervals_reach_the_tables() -> None:

@@ -104,3 +104,15 @@ def test_a_table_without_room_or_cells_is_shown(width: int) -> None:
         assert isinstance(shown(table, width), str)
     assert to_rich(Table("t", (Column("n", Style.COUNT),), ((0,), (1,)))).row_count == 1
     assert to_rich(Table("t", (Column("n", Style.COUNT),), ((0,), (1,))), wide=True).row_count == 2
+
+
+def test_numbers_stand_to_the_right_and_names_to_the_left() -> None:
+    columns = (Column("system", Style.TEXT), Column("FVR (%)", Style.PERCENT), Column("count", Style.COUNT))
+    rows = (("short", Estimate(0.5, 1, 2), 7), ("a longer name", Estimate(1.0, 2, 2), 12345))
+    lines = [line.rstrip() for line in shown(Table("t", columns, rows), 80).splitlines() if line.strip()]
+    assert [line for line in lines if "─" not in line] == [
+        "t",
+        " system         FVR %  count",
+        " short           50.0      7",
+        " a longer name  100.0  12345",
+    ]

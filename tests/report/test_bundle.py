@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proof_r1_formal.assistants.certify import certify_verified
+from proof_r1_formal.assistants.lean import Judgement
+from proof_r1_formal.assistants.theories import manifest_bytes, manifest_of
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
-from tests.builders import SILENT, example_answers, reference_traces
+from proof_r1_formal.rules.catalogue import read_catalogue
+from tests.builders import SILENT, Told, example_answers, reference_traces
 from tests.patience import PATIENCE
 from tests.report.bundles import PEOPLE, PROGRAM, ROOT, checker, examples, made, problem_of, refusal, summary, uncertain
 
@@ -224,3 +230,35 @@ def test_reports_and_certificates_agree_on_benchmarks(shared_data: Path) -> None
     accepted = checker.check(checker.Node(data), False, 10**9)
     assert accepted.startswith("ok: 450 problems, 1350 traces, 7586 steps")
     assert "and 0 verdicts without evidence" in accepted
+
+
+@pytest.mark.parametrize("unchecked", [True, False])
+def test_kernels_that_accepted_a_schema_are_those_of_either_manifest(tmp_path: Path, unchecked: bool) -> None:
+    """A catalogue of one's own has those of the package, too; an unchecked one needs no manifest."""
+    name = shutil.copy(ROOT / "examples" / "own.toml", tmp_path)
+    if not unchecked:
+        own = read_catalogue(Path(name))
+        assert own.manifest is not None
+        schemata = [schema.name for rule in own.rules for schema in rule.schemata]
+        judgements = dict.fromkeys(schemata, Judgement(accepted=True))
+        own.manifest.write_bytes(manifest_bytes(manifest_of(own, "Lean 4", judgements)))
+    rules = replace(read_catalogue(Path(name)), unchecked=unchecked)
+    case = problem_of("chain/1", ["p → q", "q → r", "p"], "r")
+    steps = [
+        ("s1", ["h1", "h2"], "p → r", "HYPOTHETICAL_SYLLOGISM"),
+        ("s2", ["s1", "h3"], "r", "IMPLICATION_ELIMINATION"),
+    ]
+    found = made(case, summary(*steps), verifier=Verifier(rules=rules))["schemata"]
+    (package,) = [kernels for name, kernels in found.items() if name != "hypothetical_syllogism"]
+    assert "Lean" in package
+    assert found["hypothetical_syllogism"] == ([] if unchecked else ["Lean"])
+
+
+def test_what_is_proved_without_a_proof_has_no_evidence() -> None:
+    """A solver says that premises contradict each other, and that a binding is the goal: the bundle shows neither."""
+    verifier = Verifier(Told({"⊥": Entailed()}, others=Entailed()))
+    case = problem_of("word/1", ["p", "¬p"], "p ∧ q")
+    data = made(case, summary(("h_goal_true", ["h1"], "q ∧ p", "GOAL_BINDING")), verifier=verifier)
+    assert data["problems"][0]["consistency"] is None
+    assert data["traces"][0]["actions"][0]["evidence"] in (None, {"unsupported": True})
+    assert data["traces"][0]["binding"] is None
