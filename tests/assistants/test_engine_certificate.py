@@ -184,7 +184,7 @@ def test_prove_says_what_a_solver_claims_and_how_long_it_takes(tmp_path: Path) -
 
 
 def test_a_row_of_the_benchmark_has_the_size_of_the_largest_countermodel() -> None:
-    """A structure without elements, of a problem without terms, counts as one element."""
+    """The structure of a problem without terms has one element."""
     sizes = {}
     for asked in (problem("rains", goal="snows"), problem("P(a) ∧ ¬P(b)", goal="Q(a)")):
         verifier = Verifier()
