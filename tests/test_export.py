@@ -211,6 +211,18 @@ def test_the_text_of_a_proof_reads_back_as_its_rows(tmp_path: Path) -> None:
         assert rows[-1].text == show(certificate.goal)
 
 
+def test_an_exported_question_for_people_ends_with_its_goal(tmp_path: Path) -> None:
+    """The goal stands on the level of the premises, and no row says that it is proved."""
+    texts = exported("fitch", tmp_path, answers=False)
+    assert texts.keys() == questions().keys()
+    for stem, text in texts.items():
+        asked = questions()[stem]
+        rows = read_rows(text.split("\n", 1)[1])
+        *given, goal = rows
+        assert [row.text for row in given] == [show(formula) for formula in asked.dependencies]
+        assert goal == Row(len(rows), 0, show(asked.conclusion), "to prove")
+
+
 def read_rows(text: str) -> tuple[Row, ...]:
     """The rows of a laid-out proof, and under each assumption and the last premise, a line."""
     rows: list[Row] = []

@@ -79,11 +79,13 @@ _DRAFTS = (
 _SENTENCES = ("data/test_inflection.py", "data/test_english.py", "data/test_templated.py", "data/test_statements.py")
 _TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py")
 _RUNS = ("integrations/test_runs.py", "integrations/test_trl_run.py")
-_COMMANDS = ("commands/test_messages.py", "commands/test_options.py")
+_COMMANDS = ("commands/test_messages.py", "commands/test_options.py", "commands/test_results.py")
+_GYM = ("integrations/test_reasoning_gym_tasks.py", "integrations/test_reasoning_gym.py")
 _MCP = ("integrations/test_mcp.py",)
 _INSPECT = ("integrations/test_inspect.py",)
 
 RELATED: Mapping[str, Related] = {
+    "proof_r1_formal/commands/gym.py": Related(("integrations/test_reasoning_gym.py",), "integrations"),
     **_in(
         "credit",
         {
@@ -164,12 +166,11 @@ RELATED: Mapping[str, Related] = {
         {
             "benchmark": ("assistants/test_engine_certificate.py", "generate/test_prove_command.py"),
             "certificates": ("assistants/test_engine_certificate.py",),
-            "dataset": ("test_cli.py", "-k", "strict"),
-            "gym": _COMMANDS,
+            "dataset": (*_COMMANDS, "integrations/test_dataset_cards.py", "test_cli.py", "-k", "dataset"),
             "machine": ("test_machine.py",),
             "problem_files": ("commands/test_common.py", "test_cli.py", "-k", "ids or strict or unusable"),
             "tables": ("evaluation/test_terminal.py", "commands/test_options.py"),
-            "about": ("test_cli.py", "test_start.py", "-k", "rules or doctor or lean"),
+            "about": (*_COMMANDS, "test_machine.py", "test_cli.py", "test_start.py", "-k", "rules or doctor or lean"),
             "common": ("commands/test_common.py", "test_cli.py", "data/test_sources.py"),
             "corrections": (*_COMMANDS, "generate/test_prove_command.py", "-k", "continuations or continued"),
             "evaluation": (
@@ -202,7 +203,7 @@ RELATED: Mapping[str, Related] = {
             ),
             "traces": (
                 *("test_cli.py", "data/test_sources.py", "-k"),
-                "verify or verdicts or show or interrupted or broken or solver or sources or evidence or text",
+                "verify or verdicts or show or interrupted or broken or solver or sources or evidence or text or read",
             ),
             "training": ("integrations/test_trl_run.py", "test_cli.py", "-k", "train or files or accelerator"),
         },
@@ -230,8 +231,8 @@ RELATED: Mapping[str, Related] = {
         "integrations",
         {
             "reasoning_gym": ("integrations/test_reasoning_gym.py",),
-            "reasoning_gym_agreement": ("integrations/test_reasoning_gym.py",),
-            "reasoning_gym_tasks": ("integrations/test_reasoning_gym.py",),
+            "reasoning_gym_agreement": _GYM,
+            "reasoning_gym_tasks": _GYM,
             "skyrl_gym": ("integrations/test_skyrl_gym.py",),
             "dataset_cards": ("integrations/test_dataset_cards.py",),
             "openrlhf": ("serve/test_adapters.py", "serve/test_openrlhf.py"),

@@ -14,9 +14,10 @@ from proof_r1_formal.assistants.engine_certificate import NoCertificate, certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean_file import lean_file
 from proof_r1_formal.cli import app
-from proof_r1_formal.commands import common
+from proof_r1_formal.commands import benchmark, certificates, common
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.kernel.answer import is_countermodel
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
@@ -180,6 +181,33 @@ def test_prove_says_what_a_solver_claims_and_how_long_it_takes(tmp_path: Path) -
     assert "says that True follows" in result.stdout
     assert "1 of 3 solved (countermodels: 1)" in result.stderr
     assert all(json.loads(line)["seconds"] >= 0 for line in results.read_text(encoding="utf-8").splitlines())
+
+
+def test_a_row_of_the_benchmark_has_the_size_of_the_largest_countermodel() -> None:
+    """The structure of a problem without terms has one element."""
+    sizes = {}
+    for asked in (problem("rains", goal="snows"), problem("P(a) ∧ ¬P(b)", goal="Q(a)")):
+        verifier = Verifier()
+        found = benchmark.row(verifier, asked, Prover(verifier).prove(asked), 1.5)
+        assert found[:2] == ("Uncertain", benchmark.MODELS) and found.solved
+        sizes[found.detail] = benchmark.totals({"p": found})
+    assert sizes == dict.fromkeys(
+        ("1 element at most", "2 elements at most"),
+        "1 of 1 solved (countermodels: 1); 1.5 s, median 1.50 s, slowest 1.50 s",
+    )
+
+
+def test_problems_without_a_theorem_are_counted(capfd: pytest.CaptureFixture[str]) -> None:
+    options = (Option("a", "a", parse_formula("Q(a)")), Option("b", "b", parse_formula("R(a)")))
+    open_ = Problem("p", (Premise("h1", parse_formula("P(a)")),), options)
+    verifier = Verifier()
+    theorems = certificates.Theorems(verifier, None, None, "shallow")
+    for asked in (open_, problem("P(a)", goal="P(a)"), open_):
+        theorems.add(asked, Prover(verifier).prove(asked))
+    theorems.finish()
+    assert theorems.counts == {"no certificate": 2, "certificate, not checked": 1}
+    assert theorems.without == 2
+    assert capfd.readouterr().out.count("p: no certificate: ") == 2
 
 
 def test_what_cannot_be_combined_is_refused(tmp_path: Path) -> None:

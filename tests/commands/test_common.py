@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from io import StringIO
 from pathlib import Path
 
@@ -27,6 +29,18 @@ def test_the_first_five_ids_are_shown() -> None:
     assert problem_files.shown_ids(ids[:5]) == "p/0, p/1, p/2, p/3, p/4"
     assert problem_files.shown_ids(ids) == "p/0, p/1, p/2, p/3, p/4, …"
     assert problem_files.shown_ids([]) == ""
+
+
+def test_the_ids_of_problems_with_notes_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A name in look-alike letters (a Cyrillic a) is the oddity that also the package's own files are noted for."""
+    options = [{"id": "t", "label": "True", "formula": "P(cat)"}, {"id": "f", "label": "False", "formula": "¬P(cat)"}]
+    for count, have in ((1, "1 problem has notes"), (2, "2 problems have notes")):
+        path = tmp_path / f"{count}.jsonl"
+        premises = [{"id": "h1", "formula": "P(c\N{CYRILLIC SMALL LETTER A}t)"}]
+        records = [{"id": f"n/{number}", "premises": premises, "options": options} for number in range(count)]
+        path.write_text("".join([f"{json.dumps(record)}\n" for record in records]), "utf-8")
+        problem_files.read_problem_file(path, "auto")
+        assert f"{path}: {have}; the first: n/0: " in capfd.readouterr().err.replace("\n", " ")
 
 
 # -- the end of a command ---------------------------------------------------------------------------------------------
@@ -122,6 +136,8 @@ def test_the_lines_of_a_file_are_counted(tmp_path: Path) -> None:
     assert common.count_lines(Path("/dev/null")) == 0
     assert common.count_lines(tmp_path) == 0
     assert common.count_lines(tmp_path / "nothing") == 0
+    path.write_bytes(gzip.compress(b"a\nb\n" * 99)[:-9])
+    assert common.count_lines(path) == 0, "the file is damaged"
 
 
 # -- terminals and tables ---------------------------------------------------------------------------------------------

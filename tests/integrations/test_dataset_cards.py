@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,10 @@ import yaml
 from proof_r1_formal import COMPLETE, Verifier, read_problems
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import ReferenceStep
-from proof_r1_formal.integrations.dataset_cards import EVIDENCE
+from proof_r1_formal.generate.synthesize import Prover
+from proof_r1_formal.integrations.dataset_cards import EVIDENCE, About, card, row_of
 from proof_r1_formal.proof.trajectory import summary
+from tests.builders import problem
 
 RECORDS = [
     # the label follows; the label is wrong; a name in two spellings, so nothing follows; everything follows
@@ -108,6 +112,46 @@ def test_labels_alone_tell_nothing_of_the_source(written: Callable[..., Path]) -
     assert {frozenset(row) for row in rows} == {frozenset(columns)}
     assert "∀x (Cat(x) → Animal(x))" not in (folder / "README.md").read_text()
     assert metadata(folder)["configs"][0]["data_files"] == [{"split": "validation", "path": "problems.jsonl"}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"),
+    [(1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (10_000, "10K<n<100K"), (100_000, "100K<n<1M")],
+)
+def test_a_card_counts_its_rows_and_labels(rows: int, size: str) -> None:
+    row = {"label": "True", "given": "True", "changed": False, "evidence": "proof"}
+    other = {"label": None, "given": "False", "changed": True, "evidence": "none"}
+    text = card(About("Name", "mit", "Made for a test."), chain(repeat(row, rows - 1), [other]))
+    about = yaml.safe_load(text.split("---\n")[1])
+    assert about["size_categories"] == [size]
+    assert about["dataset_info"]["splits"] == [{"name": "train", "num_examples": rows}]
+    labels = [f"* {rows - 1} with the label True"] * (rows > 1)
+    assert text.partition("## Labels\n\n")[2].splitlines()[: 1 + len(labels)] == [*labels, "* 1 with the label none"]
+    assert "Labels that differ from those of the source: 1\n\n* 1 from False to none\n" in text
+
+
+def test_a_reference_proof_is_kept_only_if_it_passes() -> None:
+    """A detour that passes is kept; a proof under a wrong rule, and one of another answer, are not evidence."""
+    asked = problem("Cat(tom)", "∀x (Cat(x) → Animal(x))", goal="Animal(tom)")
+    binding = ReferenceStep("h_goal_true", ("s1",), "Animal(tom)", "GOAL_BINDING")
+    first = ReferenceStep("s1", ("h1", "h2"), "Animal(tom)", "IMPLICATION_ELIMINATION")
+    both = ReferenceStep("s2", ("h1", "s1"), "Cat(tom) ∧ Animal(tom)", "CONJUNCTION_INTRODUCTION")
+    out = ReferenceStep("s3", ("s2",), "Animal(tom)", "CONJUNCTION_ELIMINATION")
+    detour = (first, both, out, replace(binding, dependencies=("s3",)))
+    misnamed = (replace(first, rule="MODUS_TOLLENS"), binding)
+    prover = Prover(Verifier(rules=COMPLETE))
+
+    def kept(answer: str, *proofs: tuple[ReferenceStep, ...]) -> list[str]:
+        row = row_of(replace(asked, answer=answer, proofs=proofs), prover)
+        assert (row["label"], row["answer"], row["evidence"]) == ("True", "h_goal_true", "proof")
+        return [step["id"] for step in row["proof"]]
+
+    searched = [step.id for step in prover.prove(asked).steps]  # type: ignore[union-attr]
+    assert len(searched) < len(detour)
+    assert kept("h_goal_true", detour) == kept("h_goal_true", misnamed, detour) == [step.id for step in detour]
+    assert kept("h_goal_true", misnamed) == kept("h_goal_false", detour) == searched
+    [step, _] = row_of(replace(asked, proofs=(misnamed,)), prover)["proof"]
+    assert step["rule"] != "MODUS_TOLLENS"
 
 
 @pytest.mark.integration

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from proof_r1_formal import Completion, verify
+from proof_r1_formal.generate import completion
 from proof_r1_formal.integrations.datasets import (
     PromptName,
     completions_dataset,
@@ -15,7 +16,10 @@ from proof_r1_formal.integrations.datasets import (
     demonstrations_dataset,
     problems_dataset,
 )
+from proof_r1_formal.models.prompts import messages, text_prompt
 from proof_r1_formal.proof.report import decode
+from proof_r1_formal.proof.trajectory import summary
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 datasets = pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
@@ -45,6 +49,24 @@ def test_completions_and_what_is_said_of_them(known: list[Any]) -> None:
     assert [decode(line) for line in made["report"]] == reports
     with pytest.raises(ValueError, match="shorter"):
         completions_dataset(completions, reports[:2])
+
+
+@pytest.mark.parametrize("rules", get_args(RuleSystem))
+@pytest.mark.parametrize("prompt", get_args(PromptName))
+def test_demonstrations_ask_as_the_model_is_asked(known: list[Any], prompt: PromptName, rules: RuleSystem) -> None:
+    """In the words of the rules that will verify, and with thoughts only after prompts that ask for them."""
+    asked, proof = known[0].problem, known[0].problem.proofs[0]
+    expected: Any = {
+        "full": messages(asked, rules=catalogue(rules)),
+        "paper": messages(asked, rules=catalogue(rules), prompts="paper"),
+        "question": text_prompt(asked, english=True),
+        "short": text_prompt(asked, english=False),
+    }[prompt]
+    chat = prompt in ("full", "paper")
+    answer = completion(asked, proof) if chat else summary(proof)
+    row = demonstrations_dataset([asked], rules=rules, prompt=prompt)[0]
+    assert row["prompt"] == problems_dataset([asked], rules=rules, prompt=prompt)[0]["prompt"] == expected
+    assert row["completion"] == ([{"role": "assistant", "content": answer}] if chat else answer)
 
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"

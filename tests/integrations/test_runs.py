@@ -79,6 +79,25 @@ def test_a_demonstration_that_would_be_cut_is_left_out(known: list[Any], tokeniz
 
 
 @pytest.mark.integration
+def test_a_demonstration_in_messages_is_measured_in_tokens(known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
+    pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
+    file = str(tmp_path / "p.jsonl")
+    write_problems(Path(file), [one.problem for one in known])
+    rows, _ = demonstration_rows([file], DataArguments([file], prompt="full"), rules="train", tokenizer=tokenizer)
+    sizes = [
+        len(
+            tokenizer("".join([f"{one['content']}<turn>" for one in [*row["prompt"], *row["completion"]]]))["input_ids"]
+        )
+        for row in rows
+    ]
+    arguments = DataArguments([file], prompt="full")
+    kept, lines = demonstration_rows([file], arguments, rules="train", tokenizer=tokenizer, max_tokens=max(sizes) - 1)
+    cut = sizes.count(max(sizes))
+    assert (len(kept), len(sizes)) == (3 - cut, 3)
+    assert lines[1:] == (f"{cut} left out: prompt and proof are longer than max_length, {max(sizes) - 1} tokens",)
+
+
+@pytest.mark.integration
 def test_averages_of_a_checkpoint_that_are_missing_are_named(tmp_path: Path, tokenizer: Any) -> None:
     """Both trainers read them here; verl's gave a bare FileNotFoundError."""
     with CreditAssigner(tokenizer, workers=0) as assigner:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 from unicodedata import normalize
 
 import pytest
@@ -12,6 +12,8 @@ from proof_r1_formal.errors import DataError
 from proof_r1_formal.integrations import openrlhf, verl
 from proof_r1_formal.integrations.rewards import Content, reward_function
 from proof_r1_formal.integrations.scoring import Scorer
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.openrlhf import completion_of
 from tests.serve.asking import COMPLETIONS, PROBLEMS
 
@@ -90,6 +92,12 @@ def test_rows_of_other_tasks_are_a_clear_error_elsewhere() -> None:
     for label in (None, "", 7):
         with pytest.raises(DataError, match="row 1: it has no problem but"):
             openrlhf.reward_func(["p" + proof] * 2, ["p"] * 2, [problem, label])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("rules", get_args(RuleSystem))
+def test_rows_for_verl_ask_with_the_rules_that_verify(rules: RuleSystem) -> None:
+    [row] = verl.rows([next(iter(PROBLEMS.values()))], rules=rules)
+    assert row["prompt"] == messages(next(iter(PROBLEMS.values())), rules=catalogue(rules))
 
 
 PROMPT = "<|user|>Caf\u0065\u0301 or tea? " + "".join([f"h{n}: [P(a{n})]\n" for n in range(40)]) + "<|assistant|>"

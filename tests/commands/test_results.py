@@ -1,0 +1,317 @@
+"""What commands write and count: worked examples of tables and files, and runs that end early."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal import read_problems
+from proof_r1_formal.assistants import dojo
+from proof_r1_formal.decoding.grammar import completion_grammar
+from proof_r1_formal.outputs import LineFile
+from proof_r1_formal.rules.catalogue import TRAIN
+from tests.builders import action, summary
+from tests.commands.running import Run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
+
+
+def write_problem(path: Path, *problems: tuple[str, list[str], str, str | None], labels: bool = True) -> Path:
+    """A file of problems, each by its id, premises, goal and answer; without ``labels``, no option negates another."""
+    records = []
+    for name, premises, goal, answer in problems:
+        options = [(label, goal if label != "False" else f"¬{goal}") for label in ("True", "False", "Uncertain")]
+        records.append(
+            {
+                "id": name,
+                "premises": [{"id": f"h{number}", "formula": text} for number, text in enumerate(premises, 1)],
+                "options": [
+                    {"id": f"h_goal_{label.lower()}", "label": label, "formula": formula} for label, formula in options
+                ]
+                if labels
+                else [
+                    {"id": "a", "label": "a", "formula": goal},
+                    {"id": "b", "label": "b", "formula": f"{goal} ∧ odd"},
+                ],
+                "answer": answer,
+            }
+        )
+    path.write_text("".join([f"{json.dumps(record)}\n" for record in records]), "utf-8")
+    return path
+
+
+def tables_of(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table in a file of ``--json``."""
+    return {table["title"]: table["rows"] for table in json.loads(path.read_bytes())}
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, lines: int) -> None:
+    """Have Ctrl-C pressed when a run has written that many lines."""
+    append = LineFile.append_line
+
+    def append_line(self: LineFile, line: bytes) -> None:
+        append(self, line)
+        if self.done == lines:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(LineFile, "append_line", append_line)
+
+
+# -- standard output --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [("rules",), ("rules", "modus tollens")], ids=["rules", "one of the rules"])
+def test_rules_as_json_are_alone_on_standard_output(run: Run, command: tuple[str, ...], tmp_path: Path) -> None:
+    done = run(*command, "--json", "-")
+    assert done.status == 0
+    [table] = json.loads(done.stdout)
+    assert table["rows"]
+    assert table["rows"][0].keys() in ({"rule", "meaning"}, {"schema", "statement"})
+    assert run(*command, "--json", str(tmp_path)).status == 2
+
+
+# -- evaluation -------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_refuses_completions_beside_a_study(run: Run, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    done = run("evaluate", "--study", str(study), "-c", str(EXAMPLES / "completions.jsonl"))
+    assert (done.status, "give --problems and --completions, or --study" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("rules", "rvr"), [("train", 0.0), ("folio", 1.0)])
+def test_evaluate_verifies_with_the_rules_of_the_dataset(run: Run, rules: str, rvr: float, tmp_path: Path) -> None:
+    """A rule of FOLIO alone; the completion is cut off, and counts once although --strict reads it twice."""
+    write_problem(tmp_path / "p.jsonl", ("q/1", ["¬∀x P(x)"], "∃x ¬P(x)", "h_goal_true"))
+    steps = [action("s1", "∃x ¬P(x)", "h1", rule="QUANTIFIER_NEGATION")]
+    steps.append(action("h_goal_true", "∃x ¬P(x)", "s1", rule="GOAL_BINDING"))
+    record = {"problem_id": "q/1", "completion": summary(*steps), "truncated": True}
+    (tmp_path / "c.jsonl").write_text(json.dumps(record), "utf-8")
+    (tmp_path / "study.toml").write_text(
+        f'[datasets.q]\nproblems = "p.jsonl"\nrules = "{rules}"\n'
+        '[[systems]]\nbackbone = "b"\nmethod = "m"\ncompletions = { q = "c.jsonl" }\n',
+        "utf-8",
+    )
+    given = ("evaluate", "--study", str(tmp_path / "study.toml"), "--strict", "--json", str(tmp_path / "t.json"))
+    done = run(*given)
+    assert done.status == 0, done.stderr
+    assert "1 completion was cut off at the limit of tokens" in done.stderr
+    [row] = tables_of(tmp_path / "t.json")["Main results: q"]
+    assert next(value["value"] for name, value in row.items() if name.startswith("RVR")) == rvr
+
+
+# -- problems ---------------------------------------------------------------------------------------------------------
+
+
+def test_translate_counts_labels_and_slips(run: Run, tmp_path: Path) -> None:
+    """A name in two spellings makes a label wrong; the premises of a problem without a label contradict each other."""
+    rule = "∀x (Cat(x) → Animal(x))"
+    source = write_problem(
+        tmp_path / "p.jsonl",
+        ("s/1", ["Cat(tom)", rule.replace("Cat", "cat")], "Animal(tom)", "h_goal_true"),
+        ("s/2", ["Cat(tom)", rule], "Animal(tom)", "h_goal_true"),
+        ("s/3", ["Cat(tom)", "¬Cat(tom)", "Dog(tom)"], "Cat(tom)", None),
+    )
+    given = ("translate", str(source), "--out", str(tmp_path / "out"), "--check", "--json", str(tmp_path / "t.json"))
+    done = run(*given)
+    assert done.status == 0, done.stderr
+    said, labels, slips = tables_of(tmp_path / "t.json").values()
+    assert {row["what"]: row["count"] for row in said} == {
+        "problems": 3,
+        "labelled True": 2,
+        "labelled unknown": 1,
+        "premises": 7,
+        "with reference proofs": 0,
+        "with notes": 0,
+        "rejected": 0,
+    }
+    assert [(row["label"], row["problems"], row["agree"]) for row in labels] == [("True", 2, 1), ("all", 2, 1)]
+    assert {row["agree (%)"]["value"] for row in labels} == {0.5}
+    counts = {row["slip"]: (row["problems"], row["agree"], row["differ"], row["first"]) for row in slips}
+    assert {slip: count for slip, count in counts.items() if count[0]} == {
+        "names that differ in case": (1, 0, 1, "1"),
+        "any of these pairs": (1, 0, 1, "1"),
+        "predicate used once": (2, 0, 1, "1"),
+        "premises contradictory": (1, 0, 0, "3"),
+    }
+    assert len(slips) == len(counts) == 9
+
+
+@pytest.mark.parametrize(("lines", "new"), [(8, "2 True"), (10, "none new")])
+def test_generate_interrupted_drops_duplicates_of_earlier_lines(
+    run: Run, lines: int, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ninth problem that is drawn is one of the first eight again."""
+    small = ("--answers", "True", "--steps", "1", "--distractors", "0", "--difficulty", "easy")
+    given = ("generate", "--n", "10", *small)
+    assert run(*given, "--out", str(tmp_path / "whole")).status == 0
+    whole = (tmp_path / "whole").read_bytes()
+    assert [json.loads(line)["id"].rpartition("/")[2] for line in whole.splitlines()][6:] == ["6", "7", "9", "10"]
+    with monkeypatch.context() as patched:
+        interrupt(patched, lines)
+        stopped = run(*given, "--out", str(tmp_path / "out"))
+    assert stopped.status == 130
+    assert f"interrupted; {lines} problems kept: repeat the command to resume" in stopped.stderr
+    done = run(*given, "--out", str(tmp_path / "out"))
+    assert done.status == 0
+    assert f"10 problems written to {tmp_path / 'out'}: {new}; " in done.stderr
+    assert (tmp_path / "out").read_bytes() == whole
+
+
+# -- proofs and theorems ----------------------------------------------------------------------------------------------
+
+
+def test_prove_resumes_with_a_theorem_for_each_problem(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = "∀x (Cat(x) → Animal(x))"
+    source = write_problem(
+        tmp_path / "p.jsonl", *[(f"t/{n}", [rule, f"Cat(c{n})"], f"Animal(c{n})", "h_goal_true") for n in range(3)]
+    )
+    given = ("prove", "-p", str(source), "--out", str(tmp_path / "out"))
+    with monkeypatch.context() as patched:
+        interrupt(patched, 2)
+        assert run(*given).status == 130
+    done = run(*given, "--certify", str(tmp_path / "theorems"), "--kernel", "none")
+    assert done.status == 0, done.stderr
+    assert "resuming after 2 completions; their proofs are searched for again" in done.stderr
+    assert {path.name for path in (tmp_path / "theorems").rglob("T_*.lean")} == {f"T_{n}_0.lean" for n in range(3)}
+    assert len((tmp_path / "out").read_text("utf-8").splitlines()) == 3
+    (tmp_path / "out").unlink()
+    with monkeypatch.context() as patched:
+        interrupt(patched, 2)
+        assert run(*given).status == 130
+    assert "resuming after 2 completions; the table covers only the other problems" in run(*given).stderr
+
+
+def test_certify_fails_if_a_problem_has_no_theorem(run: Run, tmp_path: Path) -> None:
+    """Neither option follows, and they are not a claim and its negation. No empty package is left."""
+    source = write_problem(tmp_path / "p.jsonl", ("n/1", ["P(a)"], "Q(a)", "a"), labels=False)
+    done = run("certify", "-p", str(source), "--kernel", "none", "--out", str(tmp_path / "out"))
+    assert done.status == 1
+    assert "n/1: no certificate: no option is found to follow" in done.stdout
+    assert "no certificate: 1 (" in done.stderr
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+
+
+def test_certify_leaves_a_folder_with_an_input_alone(run: Run, tmp_path: Path) -> None:
+    """Without --isabelle, no file of theorems is named ROOT."""
+    source = write_problem(tmp_path / "ROOT", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))
+    before = source.read_bytes()
+    given = ("certify", "-p", str(source), "--format", "native", "--kernel", "none", "--out", str(tmp_path))
+    assert run(*given).status == 0
+    assert run(*given, "--isabelle").status == 2
+    assert source.read_bytes() == before
+
+
+def test_theories_trace_fails_at_a_difference(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What LeanDojo finds is given here, as LeanDojo needs a Lean of its own and the network."""
+    monkeypatch.setattr(dojo, "trace", tuple)
+    done = run("theories", "trace")
+    assert done.status == 1
+    lines = done.stdout.splitlines()
+    assert f"0 theorems traced; {len(lines)} differences from the manifest" in done.stderr
+    assert len(lines) > 80
+
+
+# -- the others -------------------------------------------------------------------------------------------------------
+
+
+def test_grammar_writes_each_dialect(run: Run) -> None:
+    problem = read_problems(EXAMPLES / "problems.jsonl")["garden/1"]
+    made = completion_grammar(problem, TRAIN, steps=3)
+    given = ("grammar", *PROBLEMS, "--id", "garden/1", "--steps", "3")
+    expected = {
+        ("llguidance",): made.to_llguidance(),
+        ("llguidance", "--thoughts"): made.to_llguidance(thoughts=True),
+        ("gbnf",): made.to_gbnf(),
+        ("json-schema",): json.dumps(made.to_json_schema(), ensure_ascii=False, indent=2),
+    }
+    for dialect, text in expected.items():
+        done = run(*given, "--to", *dialect)
+        assert (done.status, done.stdout) == (0, text.removesuffix("\n") + "\n")
+
+
+def test_serve_is_strict_before_it_looks_at_the_port(run: Run, tmp_path: Path) -> None:
+    """The port is taken, so that a service which does not refuse the problems ends, too."""
+    source = write_problem(tmp_path / "p.jsonl", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))
+    with source.open("a", encoding="utf-8") as file:
+        file.write('{"id": "broken"}\n')
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        given = ("serve", "-p", str(source), "--port", f"{used.getsockname()[1]}")
+        strict, usual = run(*given, "--strict"), run(*given)
+    assert (strict.status, usual.status) == (2, 2)
+    assert "1 problem cannot be used, and --strict forbids" in strict.stderr
+    assert "cannot be used: Address already in use" in usual.stderr
+
+
+def test_soundness_counts_what_it_tried(run: Run, tmp_path: Path) -> None:
+    sizes = ("--examples", "20", "--answers", "5", "--proofs", "5")
+    given = ("soundness", *sizes, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "t.json"))
+    done = run(*given)
+    assert done.status == 0
+    steps, answers, proofs = tables_of(tmp_path / "t.json").values()
+    found = json.loads((tmp_path / "out").read_bytes())
+    for rows, search, last in ((steps, "findings", "accepted"), (answers, "answers", "verified")):
+        assert {row["kind"]: (row[first(row)], row[last]) for row in rows} == {
+            kind: (count, found[search]["accepted"].get(kind, 0)) for kind, count in found[search]["examples"].items()
+        }
+    assert sum(row["proofs"] for row in proofs) == 5
+    assert {row["last line"]: row["accepted"] for row in proofs} == {
+        kind: found["proofs"]["accepted"].get(kind, 0) for kind in found["proofs"]["examples"]
+    }
+    assert "confirmed" in done.stdout
+    titles = ("Soundness of train on embedded", "Answers, the verified ones", "Forged proofs")
+    assert [title for title in titles if title in done.stdout] == list(titles)
+
+
+def first(row: dict[str, Any]) -> str:
+    """The name of the first count of a row."""
+    return list(row)[1]
+
+
+# -- data sets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels_only", [False, True])
+def test_a_dataset_has_a_row_for_each_usable_problem(run: Run, labels_only: bool, tmp_path: Path) -> None:
+    rule = "∀x (Cat(x) → Animal(x))"
+    source = write_problem(
+        tmp_path / "p.jsonl",
+        ("s/1", [rule, "Cat(tom)"], "Animal(tom)", "h_goal_true"),
+        ("s/2", [rule, "Cat(tom)"], "Dog(tom)", "h_goal_true"),
+        ("s/3", ["Cat(tom)", "¬Cat(tom)"], "Dog(tom)", None),
+    )
+    with source.open("a", encoding="utf-8") as file:
+        file.write('{"id": "broken"}\n')
+    about = ("--name", "Cats", "--license", "mit", "--source", "Made for a test.")
+    given = ("dataset", "-p", str(source), "-o", str(tmp_path / "out"), *about)
+    done = run(*given, *(("--labels-only",) if labels_only else ()))
+    assert done.status == 1
+    assert f"3 rows and a card written to {tmp_path / 'out'}" in done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["id"], row["label"], row["changed"], row["evidence"]) for row in rows] == [
+        ("s/1", "True", False, "proof"),
+        ("s/2", "Uncertain", True, "countermodels"),
+        ("s/3", None, False, "contradiction"),
+    ]
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert '"num_examples": 3' in card
+    for line in ("1 with the label True", "1 with the label Uncertain", "1 with the label none"):
+        assert f"\n* {line}\n" in card
+    assert {("premises" in row) for row in rows} == {not labels_only}
+    assert ("* `premises`: " in card, "The rows have no texts or formulas" in card) == (not labels_only, labels_only)
+
+
+def test_a_dataset_does_not_overwrite_its_problems(run: Run, tmp_path: Path) -> None:
+    source = write_problem(tmp_path / "problems.jsonl", ("s/1", ["P(a)"], "P(a)", "h_goal_true"))
+    before = source.read_bytes()
+    about = ("--name", "P", "--license", "mit", "--source", "Made for a test.")
+    done = run("dataset", "-p", str(source), "-o", str(tmp_path), *about)
+    assert (done.status, "would overwrite the input" in done.stderr) == (2, True)
+    assert source.read_bytes() == before
