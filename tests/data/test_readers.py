@@ -462,7 +462,7 @@ def test_what_would_not_read_back_equal_is_not_written(
 
 def test_what_is_no_problem_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"each problem must be a Problem.* has them as its values\(\)"):
-        write_problems(tmp_path / "p.jsonl", {"set/1": problem_of(GOAL)})  # type: ignore[arg-type]
+        write_problems(tmp_path / "p.jsonl", {"set/1": problem_of(GOAL)})  # type: ignore[dict-item]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -119,8 +119,8 @@ def test_labels_alone_tell_nothing_of_the_source(written: Callable[..., Path]) -
     [(1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (10_000, "10K<n<100K"), (100_000, "100K<n<1M")],
 )
 def test_a_card_counts_its_rows_and_labels(rows: int, size: str) -> None:
-    row = {"label": "True", "given": "True", "changed": False, "evidence": "proof"}
-    other = {"label": None, "given": "False", "changed": True, "evidence": "none"}
+    row: dict[str, object] = {"label": "True", "given": "True", "changed": False, "evidence": "proof"}
+    other: dict[str, object] = {"label": None, "given": "False", "changed": True, "evidence": "none"}
     text = card(About("Name", "mit", "Made for a test."), chain(repeat(row, rows - 1), [other]))
     about = yaml.safe_load(text.split("---\n")[1])
     assert about["size_categories"] == [size]
@@ -142,7 +142,7 @@ def test_a_reference_proof_is_kept_only_if_it_passes() -> None:
     prover = Prover(Verifier(rules=COMPLETE))
 
     def kept(answer: str, *proofs: tuple[ReferenceStep, ...]) -> list[str]:
-        row = row_of(replace(asked, answer=answer, proofs=proofs), prover)
+        row: dict[str, Any] = row_of(replace(asked, answer=answer, proofs=proofs), prover)
         assert (row["label"], row["answer"], row["evidence"]) == ("True", "h_goal_true", "proof")
         return [step["id"] for step in row["proof"]]
 
@@ -150,7 +150,8 @@ def test_a_reference_proof_is_kept_only_if_it_passes() -> None:
     assert len(searched) < len(detour)
     assert kept("h_goal_true", detour) == kept("h_goal_true", misnamed, detour) == [step.id for step in detour]
     assert kept("h_goal_true", misnamed) == kept("h_goal_false", detour) == searched
-    [step, _] = row_of(replace(asked, proofs=(misnamed,)), prover)["proof"]
+    last: dict[str, Any] = row_of(replace(asked, proofs=(misnamed,)), prover)
+    [step, _] = last["proof"]
     assert step["rule"] != "MODUS_TOLLENS"
 
 

@@ -91,7 +91,8 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     again = train("--config", "learn.yaml", "max_steps=4")
     assert again.returncode == 0, again.stderr[-2000:]
     state = json.loads((files / "learn" / "checkpoint-4" / "trainer_state.json").read_text())
-    assert [entry["step"] for entry in state["log_history"]] == [1, 2, 3, 4]  # it resumed
+    assert [entry["step"] for entry in state["log_history"]] == [1, 2, 3, 4]
+    assert re.findall(r"^update (\d) of 4: ", again.stderr, re.MULTILINE) == ["3", "4"]  # it resumed
     drawn = sorted(path.name for path in (files / "learn").glob("curves/*"))
     themes = [f"training{theme}.{kind}" for theme in ("", "-dark") for kind in ("svg", "png")]
     assert drawn == (sorted(themes) if can_draw() else [])
