@@ -206,7 +206,7 @@ def load_averages(checkpoint: Path, assigner: CreditAssigner) -> None:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(state, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it must be an object")
     except (OSError, ValueError) as error:
         advice = "delete this checkpoint to resume from an earlier one"
         raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error

@@ -48,9 +48,10 @@ class Comparison:
 PAIRS = (("taught", "sft"), ("proof_r1_taught", "sft"), ("proof_r1_taught", "expert_iteration"))
 TESTED = tuple([Comparison(*pair, file) for file in ("same", "longer") for pair in PAIRS])
 _LONG = (("taught", "sft_long"), ("proof_r1_taught", "sft_long"))
+_ABLATION = (("taught", "sft_few"), ("sft_few", "sft"))
 _FILES = tuple([f"{file}{ending}" for ending in ("", GREEDY) for file in FILES])
 REPORTED = tuple(
-    [one for file in _FILES for pair in (*PAIRS, *_LONG) if (one := Comparison(*pair, file)) not in TESTED]
+    [one for file in _FILES for pair in (*PAIRS, *_LONG, *_ABLATION) if (one := Comparison(*pair, file)) not in TESTED]
 )
 """Beside the tests, without a p-value."""
 
@@ -149,15 +150,20 @@ def tables(records: Records, *, resamples: int = RESAMPLES) -> Iterator[Table]:
 
 
 def overview(records: Records) -> Table:
-    """The primary score of the first arms on all files, and the RVR of samples of the first."""
+    """The primary score of the first arms on all files, and the RVR of samples of the first.
+
+    A warm-up counts once for each seed that starts from it, so that the row is what all arms started from.
+    """
     shares = [Column(f"{file.replace(GREEDY, ', greedy')} (%)", Style.PERCENT) for file in _FILES]
     columns = (*_ARM, Column("learns from", Style.TEXT), *shares, Column("RVR of same (%)", Style.PERCENT))
     rows: list[tuple[Cell, ...]] = []
     for arm, source in _LEARNS_FROM.items():
-        if runs := list(records.get(arm, {}).values()):
+        made = records.get(arm, {})
+        numbers = [2 - seed % 2 for seed in SEEDS] if arm == WARM_UP else list(made)
+        if runs := [made[number] for number in numbers if number in made]:
             of = [[_of_run(run.scores[file]) for run in runs] for file in _FILES]
             proved = [_mean([one[PRIMARY.value] for one in each]) for each in of]
-            rows.append((arm, len(runs), source, *proved, _mean([one[Measure.RVR.value] for one in of[0]])))
+            rows.append((arm, len(made), source, *proved, _mean([one[Measure.RVR.value] for one in of[0]])))
     return Table("Right and rule-verified answers", columns, tuple(rows))
 
 

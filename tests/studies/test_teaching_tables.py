@@ -76,7 +76,10 @@ def test_the_tests_are_the_six_of_the_plan() -> None:
         (*pair, file) for file in ("same", "longer") for pair in pairs
     ]
     assert not set(TESTED) & set(REPORTED)
-    assert {one.file for one in REPORTED if "sft_long" not in one.other} == {"same-greedy", "longer-greedy"}
+    assert {one.file for one in REPORTED if (one.ours, one.other) in pairs} == {"same-greedy", "longer-greedy"}
+    others = {(one.ours, one.other) for one in REPORTED} - set(pairs)
+    arms = {("taught", "sft_long"), ("proof_r1_taught", "sft_long"), ("taught", "sft_few"), ("sft_few", "sft")}
+    assert others == arms
 
 
 def test_runs_are_paired_by_seed_and_counts_become_rates(tmp_path: Path) -> None:
