@@ -99,7 +99,7 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     if drawn:
         curves = (files / "learn" / "curves" / "training.svg").read_text(encoding="utf-8")
         for label in (
-            "FVR, RVR",
+            "right (share of completions)",
             "shares of signals",
             "KL to the reference (nats)",
             "silent groups (share)",

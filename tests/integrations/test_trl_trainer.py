@@ -215,8 +215,8 @@ def test_a_curriculum_gives_the_first_steps_and_ever_fewer(trainer: Callable[...
         given.append([text.count('"rule"') for text in texts])
         for problem, text, count in zip(problems, texts, given[-1], strict=True):
             assert text == question(problem) + opening(problem.proofs[0], count)
-        for rollout, count in zip(made._rollouts, given[-1], strict=True):
-            assert sum([step.signal == 1.0 for step in rollout.report.actions]) >= count  # the given steps are verified
+        for rollout, problem, count in zip(made._rollouts, problems, given[-1], strict=True):
+            assert rollout.report.actions[-1].span[1] >= len(opening(problem.proofs[0], count))  # it is verified, too
     lengths = [len(problem.proofs[0]) for problem in problems]
     assert given[0] == [length - 1 for length in lengths]
     assert given[-1] == [0] * len(lengths)
