@@ -24,6 +24,7 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.models.repair import complaint
+from proof_r1_formal.rules.catalogue import catalogue
 from tests.integrations.replies import EXAMPLES, PROBLEMS, answers, asked_in_turn, replying, scores_of
 from tests.patience import PATIENCE
 from tests.scripted import serving
@@ -91,6 +92,17 @@ def scores() -> Mapping[Measure, Estimate]:
 def values(log: Any, name: str, reducer: str | None) -> dict[str, float]:
     found = [one for one in log.results.scores if (one.name, one.reducer) == (name, reducer)]
     return {key: metric.value for key, metric in found[-1].metrics.items()}
+
+
+@pytest.mark.parametrize("thinking", ["explicit", "native"])
+@pytest.mark.parametrize("rules", ["train", "folio", "complete"])
+def test_each_problem_is_asked_with_the_prompt_of_its_rules(rules: Any, thinking: Any) -> None:
+    from proof_r1_formal.integrations.inspect import proof
+
+    task = proof(str(EXAMPLES / "problems.jsonl"), rules, thinking=thinking)
+    for sample, problem in zip(task.dataset, PROBLEMS.values(), strict=True):
+        expected = messages(problem, rules=catalogue(rules), prompts="default", thinking=thinking)
+        assert [(one.role, one.text) for one in sample.input] == [(one["role"], one["content"]) for one in expected]
 
 
 def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: Mapping[Measure, Estimate]) -> None:
