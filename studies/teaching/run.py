@@ -267,13 +267,18 @@ def warm_up(number: int) -> tuple[Practice, Run]:
     return first, Run(f"warm-up-{number}", arm, first.name, "warm-up", number, FILES)
 
 
+def start_of(seed: int) -> int:
+    """The number of the warm-up that runs with a seed start from."""
+    return 2 - seed % 2
+
+
 def plan() -> list[Practice | Run]:
     """All runs, in the order in which they are wanted."""
     names = list(ARMS)
     found: list[Practice | Run] = [run for number in WARM_UPS for run in warm_up(number)]
     for chosen in (names[:FIRST], names[FIRST:]):
         for seed in SEEDS:
-            start = f"warm-up-{2 - seed % 2}"
+            start = f"warm-up-{start_of(seed)}"
             found += [Run(f"{name}-{seed}", ARMS[name], start, "reinforcement", seed, FILES) for name in chosen]
     return found
 

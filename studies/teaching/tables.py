@@ -22,7 +22,7 @@ from proof_r1_formal.evaluation.runs import RunDifference, compare_runs
 from proof_r1_formal.evaluation.study_tables import TOO_CLOSE
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from studies.teaching.records import Record, read_records
-from studies.teaching.run import ARMS, FILES, SAMPLES, SEEDS
+from studies.teaching.run import ARMS, FILES, SAMPLES, SEEDS, start_of
 
 PRIMARY = Measure.RULE_VERIFIED
 GREEDY = "-greedy"
@@ -159,7 +159,7 @@ def overview(records: Records) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for arm, source in _LEARNS_FROM.items():
         made = records.get(arm, {})
-        numbers = [2 - seed % 2 for seed in SEEDS] if arm == WARM_UP else list(made)
+        numbers = [start_of(seed) for seed in SEEDS] if arm == WARM_UP else list(made)
         if runs := [made[number] for number in numbers if number in made]:
             of = [[_of_run(run.scores[file]) for run in runs] for file in _FILES]
             proved = [_mean([one[PRIMARY.value] for one in each]) for each in of]

@@ -107,7 +107,7 @@ def test_the_means_of_a_batch_by_hand() -> None:
             "signal_0.3": 2 / 8,
             "signal_1": 3 / 8,
             "FVR": 5 / 7,
-            "RVR": 3 / 6,  # the second binding rests on a step that is no instance
+            "RVR": 3 / 6,  # the second binding rests on a step that is not an instance
             "right": 3 / 5,
             "verified": 2 / 5,
             "rule_verified": 1 / 5,

@@ -270,7 +270,7 @@ def test_examples_of_first_errors_in_each_format() -> None:
 
 
 def test_tables_of_errors_have_the_numbers_of_the_diagnosis() -> None:
-    """Reasons and rules are sorted by name, first errors by number; what is no instance of any rule comes last."""
+    """Reasons and rules are sorted by name, first errors by number; steps that no rule admits come last."""
     rules = ("B_RULE", "A_RULE", None, "C_RULE")
     found = Diagnosis(
         outputs=16,

@@ -17,6 +17,7 @@ import yaml
 from proof_r1_formal import COMPLETE, Verifier, read_problems
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import ReferenceStep
+from proof_r1_formal.generate import Proved
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.dataset_cards import EVIDENCE, About, card, row_of
 from proof_r1_formal.proof.trajectory import summary
@@ -146,7 +147,9 @@ def test_a_reference_proof_is_kept_only_if_it_passes() -> None:
         assert (row["label"], row["answer"], row["evidence"]) == ("True", "h_goal_true", "proof")
         return [step["id"] for step in row["proof"]]
 
-    searched = [step.id for step in prover.prove(asked).steps]  # type: ignore[union-attr]
+    proved = prover.prove(asked)
+    assert isinstance(proved, Proved)
+    searched = [step.id for step in proved.steps]
     assert len(searched) < len(detour)
     assert kept("h_goal_true", detour) == kept("h_goal_true", misnamed, detour) == [step.id for step in detour]
     assert kept("h_goal_true", misnamed) == kept("h_goal_false", detour) == searched

@@ -17,7 +17,7 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure, Row, Sample
 from proof_r1_formal.evaluation.runs import compare_runs
 from proof_r1_formal.evaluation.tables import Table, to_markdown
 from studies.teaching.records import PACKED, PACKED_ANSWERS, Record, pack
-from studies.teaching.run import FILES, SAMPLES, SEEDS
+from studies.teaching.run import FILES, SAMPLES, SEEDS, start_of
 from studies.teaching.tables import PRIMARY, REPORTED, TESTED, Comparison, compare, decisions, main, read, tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -203,6 +203,28 @@ def test_other_pages_have_the_numbers_of_the_tables(published: list[Table]) -> N
     for arm, *numbers in shown_there:
         same, longer, greedy, *_ = known["hardened" if arm == "proof_r1" else arm]
         assert numbers == [f"{100 * one.value:.1f}" for one in (same, greedy, longer)], arm
+
+
+def test_sentences_of_the_page_are_true_of_the_records() -> None:
+    """Those that no table has: three seeds of the last arms, and each run beside its start."""
+    records = read(DOCS / "experiments" / "teaching")
+
+    def proved(arm: str, seed: int, file: str) -> float:
+        scores = records[arm][seed].scores[file]
+        return 100 * sum(scores[PRIMARY.value]) / sum(scores["answers"])
+
+    def start(seed: int, file: str) -> float:
+        return proved("warm-up", start_of(seed), file)
+
+    seeds = (1, 2, 3)
+    told = f"`same` has {sum(start(seed, 'same') for seed in seeds) / 3:.1f} % at the start"
+    page = " ".join((DOCS / "experiments.md").read_text(encoding="utf-8").split())
+    assert told in page
+    for arm in ("grpo", "prosfi", "contrast", "hardened", "strict"):
+        assert f"{sum(proved(arm, seed, 'same') for seed in seeds) / 3:.1f} under `{arm}`" in page
+    assert all(proved("grpo", seed, "same") < start(seed, "same") for seed in seeds)
+    for arm in ("sft", "taught"):
+        assert all(proved(arm, seed, "longer") < start(seed, "longer") for seed in SEEDS)
 
 
 def test_the_command_prints_all_tables(
