@@ -35,8 +35,10 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from studies.bench.lines import VARIABLE, Lines, read
 from studies.bench.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,7 @@ COPIED = (
     "training",
     "pyproject.toml",
     "check_bundle.py",
+    "studies/bench/lines.py",
 )
 
 PROOF_CHECKER = (
@@ -98,6 +101,8 @@ TESTS: Mapping[str, tuple[str, ...]] = {
 
 SECONDS = 120.0
 """The time limit of one run of tests; a mutant that exceeds it is killed (as far as we know, it does not end)."""
+WHOLE = 7200.0
+"""The time limit of a run of tests without a fault, in seconds."""
 PASSED, FAILED = 100, 101
 """The status of a run: 100 and pytest's own; 1, too, may be Python's, of a process that broke before."""
 
@@ -116,6 +121,7 @@ class Sandbox:
             if source.is_dir():
                 shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, folder / name)
         with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
             # a failure is all that is wanted, not the smallest example of it
@@ -142,7 +148,7 @@ class Sandbox:
         Args:
             module: its path in the project.
             text: what it holds during the run.
-            tests: arguments of pytest: paths below ``tests``, and options, which begin with a dash.
+            tests: arguments of pytest: files below ``tests``, also with the name of a test, and options.
             seconds: the time limit.
             work: a limit of CPU seconds for each process, which does not depend on what else the machine does.
             python: the program of another environment; the tests run there.
@@ -150,29 +156,61 @@ class Sandbox:
         path = self._folder / module
         original = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
-        self._output.write_text("")
         try:
-            if python is not None:
-                return self._run_with(python, tests, seconds, work)
-            process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
-            process.start()
-            assert process.pid is not None
-            _limit(process.pid, work)
-            try:
-                process.join(seconds)
-                return None if process.exitcode == -signal.SIGXCPU else process.exitcode
-            finally:
-                if process.exitcode is None and process.pid is not None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.join()
-                process.close()
+            return self._run(["-x", *tests], seconds, work, python)
         finally:
             path.write_text(original, encoding="utf-8")
 
-    def _run_with(self, python: Path, tests: Sequence[str], seconds: float, work: int | None) -> int | None:
+    def lines(self, tests: Sequence[str], patterns: Sequence[str], *, python: Path | None = None) -> Lines:
+        """Run tests to their end, without a fault, and see which lines they execute.
+
+        Args:
+            tests: arguments of pytest, as for :meth:`run`.
+            patterns: paths of the modules that are looked at; ``*`` stands for anything.
+            python: the program of another environment; the tests run there.
+
+        Raises:
+            RuntimeError: the tests did not end; the message is their output.
+        """
+        out = self._folder / "lines.json"
+        variables = {VARIABLE: "\n".join([str(out), *(str(self._folder / pattern) for pattern in patterns)])}
+        out.unlink(missing_ok=True)
+        self._run(["-p", "studies.bench.lines", *tests], WHOLE, None, python, variables)
+        if not out.exists():
+            raise RuntimeError(self.output())
+        return read(out)
+
+    def _run(
+        self,
+        tests: Sequence[str],
+        seconds: float,
+        work: int | None,
+        python: Path | None,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> int | None:
+        self._output.write_text("")
+        variables = {**_environment(self._folder), **variables}
+        if python is not None:
+            return self._run_with(python, tests, seconds, work, variables)
+        process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests, variables))
+        process.start()
+        assert process.pid is not None
+        _limit(process.pid, work)
+        try:
+            process.join(seconds)
+            return None if process.exitcode == -signal.SIGXCPU else process.exitcode
+        finally:
+            if process.exitcode is None and process.pid is not None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.join()
+            process.close()
+
+    def _run_with(
+        self, python: Path, tests: Sequence[str], seconds: float, work: int | None, variables: Mapping[str, str]
+    ) -> int | None:
         """The status of the tests in another environment, whose libraries may warn."""
         command = [str(python), "-m", "pytest", *_OPTIONS, "-W", "default", *_arguments(tests)]
-        environment = {**os.environ, **_environment(self._folder)}
+        environment = {**os.environ, **variables}
         with (
             self._output.open("wb") as file,
             subprocess.Popen(
@@ -201,11 +239,17 @@ class Sandbox:
 
 
 _PROCESSES = multiprocessing.get_context("forkserver")  # what never changes is imported once, and not with each mutant
-_PROCESSES.set_forkserver_preload(["pytest", "hypothesis.strategies", "lark", "msgspec", "networkx", "typer", "z3"])
+_PRELOADED = ("pytest", "hypothesis.strategies", "lark", "msgspec", "networkx", "typer", "z3")
+_PROCESSES.set_forkserver_preload([*_PRELOADED])
+
+
+def preload(*modules: str) -> None:
+    """Let all runs of tests share the import of further modules, where they are installed; call it before any run."""
+    _PROCESSES.set_forkserver_preload([*_PRELOADED, *modules])
 
 
 _OPTIONS = (
-    *("-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest", "-p", "no:logging"),
+    *("-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest"),
     *("-o", "addopts=--import-mode=importlib"),
 )
 
@@ -218,7 +262,7 @@ def _limit(process: int, work: int | None) -> None:
 
 
 def _arguments(tests: Sequence[str]) -> list[str]:
-    return [test if test.startswith("-") else f"tests/{test}" for test in tests]
+    return [test if test.startswith("-") or ".py" not in test else f"tests/{test}" for test in tests]
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -226,7 +270,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
+def _run_tests(folder: Path, output: Path, tests: Sequence[str], variables: Mapping[str, str]) -> None:
     """End this process with the status of the tests; what they write goes to a file."""
     os.setsid()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -236,7 +280,7 @@ def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # else a mutant of the same size and second might be taken for another
-    os.environ.update(_environment(folder))
+    os.environ.update(variables)
     import pytest
 
     status = pytest.main([*_OPTIONS, *_arguments(tests)])

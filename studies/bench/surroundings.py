@@ -21,18 +21,23 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from operator import itemgetter
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Literal, NamedTuple, TypeAlias
 
+from studies.bench.lines import Lines, union
 from studies.bench.mutants import Mutant, mutants
-from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sandbox, gaps, justified, reasons
+from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sandbox, gaps, justified, preload, reasons
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
 SEED = 0
 SHARE = 0.06
 WORK = 120
 """The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
+NEAREST = 40
+"""As many tests that execute its line meet a fault before the others."""
 SECONDS = 1800.0
 """The time limit of a run that waits and does not work."""
 
@@ -327,61 +332,101 @@ def read_records(path: Path = RECORDS) -> list[Record]:
 
 
 class Campaign:
-    """Plants faults in a copy of the project, and adds a line to the file of records after each.
+    """Plants faults in copies of the project, and adds a line to the file of records after each.
+
+    A fault meets first the quickest of the tests that execute its line, as :mod:`studies.bench.lines` saw in a run of
+    all related tests, and then, if none of them fails, the related tests of its module.
 
     Args:
-        sandbox: the copy.
+        sandboxes: the copies; as many runs of tests go on at a time.
         environments: the folder that has the other environments.
         path: the file of records.
     """
 
-    def __init__(self, sandbox: Sandbox, environments: Path, path: Path) -> None:
-        self._sandbox, self._environments, self._path = sandbox, environments, path
-        self._sound: dict[str, bool] = {}
+    def __init__(self, sandboxes: Sequence[Sandbox], environments: Path, path: Path) -> None:
+        self._environments, self._path = environments, path
+        self._pool = ThreadPoolExecutor(len(sandboxes))
+        self._free: SimpleQueue[Sandbox] = SimpleQueue()
+        for sandbox in sandboxes:
+            self._free.put(sandbox)
 
     def run(self, planted: Iterable[Planted], *, again: bool = False) -> int:
         """Plant the faults that have no outcome yet; with ``again``, also those that were not noticed.
 
         Returns:
-            how many cannot be planted, as the environment of their tests is absent or the tests fail without a fault.
+            how many cannot be planted, as the environment of their tests is absent or has no tests that pass.
         """
         outcomes = {record.key(): record for record in read_records(self._path)}
+        wanted = [
+            one
+            for one in planted
+            if (before := outcomes.get(one.key())) is None or (again and before.fate == "survived")
+        ]
+        modules: dict[Environment, list[str]] = {}
+        for module in dict.fromkeys(one.module for one in wanted):
+            modules.setdefault(RELATED[module].environment, []).append(module)
+        lines = {environment: self._lines(environment, of) for environment, of in modules.items()}
+
+        def fate(one: Planted) -> str | None:
+            known = lines[RELATED[one.module].environment]
+            return None if known is None else self._fate(one, known)
+
         impossible = 0
-        for one in planted:
-            before = outcomes.get(one.key())
-            if before is not None and not (again and before.fate == "survived"):
-                continue
-            if not self._is_sound(one.module):
+        for one, found in zip(wanted, self._pool.map(fate, wanted), strict=True):
+            if found is None:
                 impossible += 1
                 continue
-            status = self._status(one.module, one.mutant.text)
-            fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
-            record = Record(*one.key(), fate, fate if before is None else before.first)
+            before = outcomes.get(one.key())
+            record = Record(*one.key(), found, found if before is None else before.first)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record._asdict(), ensure_ascii=False) + "\n")
-            if fate == "survived":
+            if found == "survived":
                 sys.stderr.write(f"{one.module}:{one.mutant.line} {record.operator}\n- {record.old}\n+ {record.new}\n")
         return impossible
 
-    def _is_sound(self, module: str) -> bool:
-        """Whether the tests of a module pass without a fault; a message says so if they do not."""
-        if module not in self._sound:
-            python = self._python(module)
-            there = python is None or python.exists()
-            source = (ROOT / module).read_text(encoding="utf-8")
-            self._sound[module] = there and self._status(module, source) == PASSED
-            if not self._sound[module]:
-                told = self._sandbox.output() if there else f"there is no {python}\n"
-                sys.stderr.write(f"the tests of {module} do not pass as it is:\n{told}")
-        return self._sound[module]
+    def _lines(self, environment: Environment, modules: Sequence[str]) -> Lines | None:
+        """What the related tests of the modules execute; None, with a message, where they cannot run."""
+        python = self._python(environment)
+        if python is not None and not python.exists():
+            sys.stderr.write(f"there is no {python}\n")
+            return None
+        marked = [RELATED[module].tests for module in modules if "-m" in RELATED[module].tests]
+        all_tests = {test for module in modules for test in RELATED[module].tests if test.endswith(".py")}
+        files = sorted(all_tests.difference(*marked))
+        count = self._free.qsize()
+        parts = [part for part in [*marked, *(files[start::count] for start in range(count))] if part]
+        patterns = sorted({f"{module.rpartition('/')[0]}/*" for module in modules})
 
-    def _python(self, module: str) -> Path | None:
-        program = PROGRAMS[RELATED[module].environment]
-        return self._environments / program if program else None
+        def run(part: Sequence[str]) -> Lines:
+            sandbox = self._free.get()
+            try:
+                return sandbox.lines(part, patterns, python=python)
+            finally:
+                self._free.put(sandbox)
 
-    def _status(self, module: str, text: str) -> int | None:
-        tests, python = RELATED[module].tests, self._python(module)
-        return self._sandbox.run(module, text, tests, seconds=SECONDS, work=WORK, python=python)
+        lines = union(self._pool.map(run, parts))
+        sys.stderr.write("".join(f"left out, as it does not pass without a fault: {test}\n" for test in lines.failed))
+        return lines
+
+    def _fate(self, one: Planted, lines: Lines) -> str:
+        source = (ROOT / one.module).read_text(encoding="utf-8")
+        nearest = [test.removeprefix("tests/") for test in lines.of(one.module, source, one.mutant.line)[:NEAREST]]
+        status = self._status(one, nearest) if nearest else PASSED
+        if status == PASSED:
+            left_out = [f"--deselect={test}" for test in lines.failed]
+            status = self._status(one, [*left_out, *RELATED[one.module].tests])
+        return {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
+
+    def _status(self, one: Planted, tests: Sequence[str]) -> int | None:
+        python = self._python(RELATED[one.module].environment)
+        sandbox = self._free.get()
+        try:
+            return sandbox.run(one.module, one.mutant.text, tests, seconds=SECONDS, work=WORK, python=python)
+        finally:
+            self._free.put(sandbox)
+
+    def _python(self, environment: Environment) -> Path | None:
+        return self._environments / PROGRAMS[environment] if PROGRAMS[environment] else None
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -448,14 +493,17 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="plant once more what no test noticed")
     parser.add_argument("--records", type=Path, default=RECORDS, help="the file of the outcomes")
     parser.add_argument("--environments", type=Path, default=ROOT, help="the folder that has the other environments")
+    parser.add_argument("--processes", type=int, default=2, help="how many runs of tests go on at a time")
     parser.add_argument("--tables", action="store_true", help="run nothing; write the page from the records")
     asked = parser.parse_args()
     impossible = 0
     if not asked.tables:
         modules = [module for module in RELATED if not asked.modules or module.endswith(tuple(asked.modules))]
         drawn = sample(modules, share=asked.share, seed=asked.seed)[: asked.first]
+        preload("coverage", "torch", "transformers", "trl", "matplotlib.figure", "mcp", "rich.console")
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            campaign = Campaign(Sandbox(Path(folder)), asked.environments, asked.records)
+            sandboxes = [Sandbox(Path(folder) / str(number)) for number in range(asked.processes)]
+            campaign = Campaign(sandboxes, asked.environments, asked.records)
             impossible = campaign.run(drawn, again=asked.again)
     if impossible:
         sys.stderr.write(f"{impossible} faults were not planted\n")
