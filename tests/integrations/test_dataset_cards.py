@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
@@ -186,3 +187,24 @@ def test_generated_problems_keep_their_proofs(tmp_path: Path) -> None:
     proofs = [json.loads(line).get("proofs") for line in path.read_text().splitlines()]
     assert [bool(row["proof"]) for row in rows] == [bool(proof) for proof in proofs]
     assert all(row["proof"] == proof[0] for row, proof in zip(rows, proofs, strict=True) if proof)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("ProverQA easy", "proverqa/easy.json"),
+        ("ProverQA medium", "proverqa/medium.json"),
+        pytest.param("ProverQA hard", "proverqa/hard.json", marks=pytest.mark.long),
+        pytest.param("FOLIO v0 validation", "folio/folio_v0_validation.jsonl", marks=pytest.mark.long),
+        pytest.param("FOLIO v2 train, first 400", "folio/folio_v2_train_first400.jsonl", marks=pytest.mark.long),
+    ],
+)
+def test_the_page_has_the_evidence_of_published_data(shared_data: Path, name: str, path: str) -> None:
+    prover = Prover(Verifier(rules=COMPLETE))
+    rows = [row_of(one, prover, labels_only=True) for one in read_problems(shared_data / path).values()]
+    kinds = Counter(row["evidence"] for row in rows)
+    assert kinds.total() == kinds["proof"] + kinds["countermodels"] + kinds["none"]
+    numbers = len(rows), sum(row["changed"] for row in rows), *(kinds[k] for k in ("proof", "countermodels", "none"))
+    page = (Path(__file__).parents[2] / "docs" / "hub.md").read_text(encoding="utf-8")
+    assert f"| {name} | {' | '.join(map(str, numbers))} |" in page.splitlines()
