@@ -79,7 +79,9 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     planned = train("--config", "learn.yaml", "--dry-run")
     assert planned.returncode == 0, planned.stderr[-2000:]
     assert planned.stdout.startswith("3 problems; prompts of")
-    assert "a generation batch has 2 problems × 2 completions\n2 updates; the data allow" in planned.stdout
+    assert (
+        "a generation batch has 2 problems × 2 completions\n2 updates; the data allow 6 in 3 epochs\n" in planned.stdout
+    )
     assert "GiB with gradients and Adam" in planned.stdout
     assert not (files / "learn").exists()
 
@@ -178,6 +180,32 @@ def test_the_example_files_can_be_used(
     assert any("TFLOP an update" in line for line in lines)
     assert any("of the adapter are trained" in line for line in lines) == name.endswith("lora")
     assert lines[0].startswith("6 demonstrations; " if name.startswith("warm-up") else "6 problems; ")
+    assert sum(line.startswith(lines[0][:10]) for line in lines) == 2, "those of training, and those of evaluation"
+    assert lines[-1].startswith(tuple("0123456789")) and " in all" in lines[-1], "the measured time"
+
+
+@pytest.mark.parametrize(("dtype", "gradients"), [("float32", 16), ("float16", 14), ("bfloat16", 14)])
+def test_the_memory_of_a_plan_by_hand(
+    dtype: str, gradients: int, files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes of each weight: Adam's two averages and the gradient in float32, and the weight itself."""
+    from transformers import LlamaConfig
+
+    from proof_r1_formal.integrations.trl_plan import _memory
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    monkeypatch.chdir(files)
+    change = ["--model_name_or_path", str(taught), "--dtype", dtype, "--gradient_accumulation_steps", "3"]
+    run = read_run(files / "learn.yaml", [*change, "--max_completion_length", "512"])
+    config = LlamaConfig(
+        num_hidden_layers=16, num_attention_heads=8, num_key_value_heads=2, hidden_size=1024, vocab_size=2**17
+    )
+    weights, reference, cache, logits = list(_memory(run, config, 2**30, 2**30, 1024))
+    assert weights.endswith(f" weights: {gradients}.0 GiB with gradients and Adam in float32")
+    assert reference.startswith("4.0 GiB of the reference model")
+    # keys and values: 16 layers, 2 heads of 128 numbers of 4 bytes, 1,024 tokens of 4 · 3 rows
+    assert cache.startswith(f"{2 * 16 * 2 * 128 * 4 * 1024 * 12 / 2**30:.1f} GiB of keys and values for 1024 tokens")
+    assert logits == "2.0 GiB of logits and their gradient for 4 rows of 512 tokens"
 
 
 def test_a_machine_without_an_accelerator_trains_on_its_cpu(
