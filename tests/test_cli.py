@@ -446,7 +446,9 @@ def test_rules_of_ones_own_from_a_file_to_a_theorem(lean: LeanKernel, tmp_path: 
     assert (unwritten.returncode, (tmp_path / "own.manifest.json").exists()) == (1, False)
     assert "lacks 2 schemata, the first 'hypothetical_syllogism': add --write" in unwritten.stderr
     assert run(*check, "--write", folder=tmp_path).returncode == 0
-    assert run(*check, folder=tmp_path).returncode == 0
+    assert run(*check, "--json", "t.json", folder=tmp_path).returncode == 0
+    schemata, of_the_checker = json.loads((tmp_path / "t.json").read_bytes())
+    assert (len(schemata["rows"]), len(of_the_checker["rows"])) == (40, 4)
     assert run("verify", *given, "--out", "r", folder=tmp_path).returncode == 0
     (report,) = (json.loads(line) for line in (tmp_path / "r").read_text("utf-8").splitlines())
     assert report["rules"] == f"own (own.manifest.json: {lean.version})"
