@@ -342,8 +342,9 @@ def test_a_name_is_no_predicate_and_function_of_a_problem(tmp_path: Path, goal: 
 def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
     path = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "exists x. Kind(x) -> Old(bo)"}))
     for notation, meaning in (("nltk", "(∃x Kind(x)) → Old(bo)"), ("lean", "∃x (Kind(x) → Old(bo))")):
-        (problem,) = read_problems(path, notation=notation).values()  # type: ignore[arg-type]
-        assert problem.options[0].formula is parse_formula(meaning)
+        for repair in (True, False):
+            (problem,) = read_problems(path, notation=notation, repair=repair).values()  # type: ignore[arg-type]
+            assert problem.options[0].formula is parse_formula(meaning)
     assert read_problems(path) == {}
 
 

@@ -188,6 +188,7 @@ def test_problems_without_a_completion_are_named(tmp_path: Path) -> None:
         (("--study", "s.toml", *INPUTS), "--study"),
         (INPUTS[:2], "--study"),
         ((*INPUTS, "--bootstrap", "39"), "at least 40"),
+        ((*INPUTS, "--bootstrap", "1"), "at least 40"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], told: str) -> None:

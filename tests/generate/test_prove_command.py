@@ -100,6 +100,9 @@ def test_results_as_json(tmp_path: Path) -> None:
     assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["f", "t"])
     assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "t")
     assert "no proof of split" in result.stderr
+    counted = run("prove", "--problems", str(problems), "--json", str(tmp_path / "results"))
+    assert (tmp_path / "results").read_text(encoding="utf-8") == result.stdout
+    assert re.search(r"^ *problems: given up: a claim follows,.* 1 ", counted.stdout, re.MULTILINE)
 
 
 def test_an_unknown_id_is_told() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from proof_r1_formal import Premise, parse_formula
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.trajectory import summary
@@ -130,6 +131,23 @@ def test_a_log_becomes_tables_and_a_list_of_disagreements(tmp_path: Path) -> Non
     assert "1 │ dog(tom)  given 1" in page  # our proof, in the manner of Fitch
     drawn = sorted(path.name for path in (tmp_path / "out").glob("review-*"))
     assert drawn or "drawing requires matplotlib" in done.stderr
+
+
+def test_a_step_without_a_verdict_is_unscored_and_no_disagreement(tmp_path: Path) -> None:
+    """The premises have infinite models only, and the conclusion follows from none of them."""
+    from proof_r1_formal.integrations.inspect_review import read_review
+
+    order = ["∀x ∃y less(x, y)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))", "∀x ¬less(x, x)"]
+    premises = tuple(Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(order, 1))
+    endless = replace(PROBLEM, premises=premises)
+    step = replace(STEP, dependencies=tuple(premise.id for premise in premises))
+    given = inputs(tmp_path, first=[summary([step])])
+    Path(given["problems"]).write_text(to_json(endless) + "\n", encoding="utf-8")
+    log, _ = reviewed(tmp_path, lambda _user: said("valid"), given)
+    [(name, _, _, count)] = log.eval.metadata["strata"]
+    assert (name, count) == ("first", 1)
+    assert [math.isnan(sample.scores["reviewer"].value) for sample in log.samples] == [True]
+    assert read_review(log.location)[2] == []
 
 
 def test_a_log_of_another_task_is_refused(tmp_path: Path) -> None:
