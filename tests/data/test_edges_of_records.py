@@ -13,7 +13,7 @@ from rich.console import Console
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import from_json, write_problems
-from proof_r1_formal.data.records import MAX_NESTING, BadJsonError, Broken, JsonObject, Record, check, decode
+from proof_r1_formal.data.records import MAX_NESTING, BadJsonError, Broken, JsonObject, Record, check, decode, describe
 from proof_r1_formal.errors import DataError
 from tests.builders import problem
 
@@ -45,6 +45,22 @@ def test_the_greatest_depth_is_read_from_texts_and_from_python(objects: bool) ->
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "a", [], {}, (), [None], {"a": (1, "b")}])
 def test_values_of_python_are_values_of_json(value: object) -> None:
     assert "is not a value of JSON" not in reasons(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("null", "null"),
+        ("true", "a truth value"),
+        ("0", "a number"),
+        ("1.5", "a number"),
+        ('""', "a text"),
+        ("[]", "an array"),
+        ("{}", "an object"),
+    ],
+)
+def test_the_kind_of_a_value(text: str, kind: str) -> None:
+    assert describe(decode(text)) == kind
 
 
 def test_other_values_of_python_are_named() -> None:

@@ -210,3 +210,9 @@ def test_a_wrong_field_is_an_error(given: list[str], said: str) -> None:
     with pytest.raises(ProofR1Error, match="--field") as error:
         Fields.of(given)
     assert said in str(error.value)
+
+
+def test_responses_are_those_of_an_evaluation_only_beside_its_document(tmp_path: Path) -> None:
+    other = {"task_id": "p", "resps": [["scored elsewhere"]], "response": "x"}
+    assert texts(tmp_path, other) == [("p", 0, "x")]
+    assert texts(tmp_path, {"doc_id": 3, "doc": {"id": "q"}, "resps": [["x"]]}) == [("q", 0, "x")]

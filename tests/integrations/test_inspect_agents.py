@@ -118,8 +118,8 @@ def test_judgements_are_held_to_a_schema_on_request(tmp_path: Path) -> None:
     asked, *judged = model.schemas
     assert asked is None and len(judged) == 2
     validator = jsonschema.Draft202012Validator(judged[0].json_schema.model_dump(exclude_none=True))
-    replies: list[object] = [{"valid": True}, {"valid": "yes"}, {}, []]
-    assert [validator.is_valid(one) for one in replies] == [True, False, False, False]
+    replies: list[object] = [{"valid": True}, {"valid": "yes"}, {}, [], {"valid": True, "why": "so"}]
+    assert [validator.is_valid(one) for one in replies] == [True, False, False, False, False]
     _, model = verified(tmp_path, [GOOD], lambda _: YES)
     assert model.schemas == [None] * 3
 

@@ -208,6 +208,22 @@ def test_the_memory_of_a_plan_by_hand(
     assert logits == "2.0 GiB of logits and their gradient for 4 rows of 512 tokens"
 
 
+@pytest.mark.parametrize(
+    ("trained", "checkpointing", "operations"), [(10**9, "false", 24), (10**9, "true", 32), (10**6, "false", 16)]
+)
+def test_the_operations_of_a_plan_by_hand(
+    trained: int, checkpointing: str, operations: int, files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two for each of 10⁹ weights and 4,000 tokens, in three passes, in four with checkpointing, in two for an adapter."""
+    from proof_r1_formal.integrations.trl_plan import _arithmetic
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    monkeypatch.chdir(files)
+    change = ["--model_name_or_path", str(taught), "--gradient_checkpointing", checkpointing]
+    said = _arithmetic(read_run(files / "learn.yaml", change), 10**9, trained, 1000, 4)
+    assert said.startswith(f"{operations} TFLOP an update for each process, ")
+
+
 def test_a_machine_without_an_accelerator_trains_on_its_cpu(
     files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
