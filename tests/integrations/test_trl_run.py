@@ -214,7 +214,7 @@ def test_the_memory_of_a_plan_by_hand(
 def test_the_operations_of_a_plan_by_hand(
     trained: int, checkpointing: str, operations: int, files: Path, taught: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two for each of 10⁹ weights and 4,000 tokens, in three passes, in four with checkpointing, in two for an adapter."""
+    """Two for each of 10⁹ weights and 4,000 tokens, in three passes; with checkpointing four, for an adapter two."""
     from proof_r1_formal.integrations.trl_plan import _arithmetic
     from proof_r1_formal.integrations.trl_run import read_run
 
