@@ -69,8 +69,7 @@ def _row_lengths(run: Run) -> list[int]:
     if isinstance(settings, ProofConfig):
         answer = settings.max_completion_length or 0
         return [_tokens(run.tokenizer, row["prompt"], None) + answer for row in run.train]
-    longest = settings.max_length or 2**63
-    return [min(longest, _tokens(run.tokenizer, row["prompt"], row["completion"])) for row in run.train]
+    return [_tokens(run.tokenizer, row["prompt"], row["completion"]) for row in run.train]  # none is cut
 
 
 def _tokens(tokenizer: Any, prompt: Any, completion: Any) -> int:

@@ -170,7 +170,10 @@ RELATED: Mapping[str, Related] = {
         "commands",
         {
             "benchmark": ("assistants/test_engine_certificate.py", "generate/test_prove_command.py"),
-            "certificates": ("assistants/test_engine_certificate.py",),
+            "certificates": (
+                *("assistants/test_engine_certificate.py", "test_cli.py", "-k"),
+                "certif or theorem or engine or prove or lean or isabelle",
+            ),
             "dataset": (*_COMMANDS, "integrations/test_dataset_cards.py", "test_cli.py", "-k", "dataset"),
             "machine": ("test_machine.py",),
             "problem_files": ("commands/test_common.py", "test_cli.py", "-k", "ids or strict or unusable"),

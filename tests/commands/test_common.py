@@ -31,6 +31,18 @@ def test_the_first_five_ids_are_shown() -> None:
     assert problem_files.shown_ids([]) == ""
 
 
+def test_the_first_three_paths_are_shown() -> None:
+    paths = [Path(f"{n}.jsonl") for n in range(5)]
+    assert problem_files.shown_paths(paths[:3]) == "0.jsonl, 1.jsonl, 2.jsonl"
+    assert problem_files.shown_paths(paths[:4]) == problem_files.shown_paths(paths) == "0.jsonl, 1.jsonl, 2.jsonl, …"
+
+
+def test_a_file_of_rules_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert common._rules("own.toml") == str(tmp_path / "own.toml")
+    assert [common._rules(name) for name in ("train", "folio", "none")] == ["train", "folio", "none"]
+
+
 def test_the_ids_of_problems_with_notes_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A name in look-alike letters (a Cyrillic a) is the oddity that also the package's own files are noted for."""
     options = [{"id": "t", "label": "True", "formula": "P(cat)"}, {"id": "f", "label": "False", "formula": "¬P(cat)"}]

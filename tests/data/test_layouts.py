@@ -158,6 +158,7 @@ def test_the_position_of_a_document_is_no_id(tmp_path: Path) -> None:
         ({"task_id": "p", "text": "x", "messages": [USER, MODEL]}, "`text` and `messages` could each be the answer"),
         ({"task_id": "p", "answer": "x"}, "no answer: expected `completion`, `response`"),
         ({"task_id": "p", "messages": [USER]}, "the line has: task_id, messages"),
+        (dict.fromkeys("abcdefghi", 1), "the line has: a, b, c, d, e, f, g, h. Name it"),
         ({"response": "x"}, "no id of a problem: expected `problem_id`, `task_id`"),
         ({"task_id": True, "response": "x"}, "`task_id` is not the id of a problem"),
         ({"task_id": "", "response": "x"}, "`task_id` is not the id of a problem"),

@@ -18,7 +18,19 @@ from proof_r1_formal.evaluation import drawing
 from proof_r1_formal.evaluation.assessment import assess, examine_many
 from proof_r1_formal.evaluation.curves import Entry, curve_pictures, draw_curves
 from proof_r1_formal.evaluation.definition import Key
-from proof_r1_formal.evaluation.drawing import LIGHT, Curve, bars, lines, matrix, outcomes, stacked, write_pictures
+from proof_r1_formal.evaluation.drawing import (
+    LIGHT,
+    Curve,
+    Picture,
+    Point,
+    bars,
+    lines,
+    matrix,
+    outcomes,
+    scatter,
+    stacked,
+    write_pictures,
+)
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.plots import answer_shares, length_ratios, points, step_shares, study_pictures
 from proof_r1_formal.evaluation.study_tables import Results
@@ -129,6 +141,25 @@ def test_bars_have_their_numbers_and_a_mark() -> None:
     assert [text.get_text() for text in axes.texts] == ["1.5", "0.2", "3.0", "2.0"]
     assert [np.asarray(line.get_xdata()).tolist() for line in axes.get_lines()] == [[1.0, 1.0]]
     assert (axes.get_xlabel(), [label.get_text() for label in axes.get_yticklabels()]) == ("n", ["a", "b"])
+
+
+LINE = Curve([0, 1], [0.0, 1.0])
+SIZES: dict[str, tuple[Picture, tuple[float, float]]] = {
+    "outcomes": (outcomes("title", "first", "second", "abc", {}), (1.7 + 3 * 1.15, 1.2 + 3)),
+    "matrix": (matrix("title", "rows", "columns", "ab", "abcd", [[1] * 4] * 2), (4.5 + 4 * 0.45, 3.6 + 2 * 0.35)),
+    "stacked": (stacked({panel: {key: {"part": 1.0} for key in "abc"} for panel in "xy"}), (12.5, 1.8 + 3 * 0.35)),
+    "bars": (bars("label", {key: {"x": 1.0, "y": 2.0} for key in "abc"}), (7.5, 1.3 + 3 * 0.54)),
+    "scatter": (scatter("x", "y", {key: [Point("p", 0, 0)] for key in "ab"}, (0, 1)), (9.6, 4.2)),
+    "lines": (lines("x", {key: {"one": LINE} for key in "abcd"}), (12.6, 5.8)),
+    "two columns": (lines("x", {key: {"one": LINE} for key in "abcd"}, columns=2), (8.4, 5.8)),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_picture_has_room_for_its_rows_and_panels(name: str) -> None:
+    """Its size in inches."""
+    picture, size = SIZES[name]
+    assert tuple(picture(LIGHT).get_size_inches()) == pytest.approx(size)
 
 
 def test_a_band_has_the_colour_of_its_curve() -> None:

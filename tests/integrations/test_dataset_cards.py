@@ -107,6 +107,14 @@ def test_the_card_counts_what_the_rows_say(written: Callable[..., Path]) -> None
         assert f"| `{name}` | {count} | {EVIDENCE[name]} |" in text  # type: ignore[index]
 
 
+def test_a_label_may_also_change_to_none(written: Callable[..., Path]) -> None:
+    rows = rows_of(written())
+    changed = [row | {"given": "True", "label": label, "changed": True} for row, label in zip(rows, "AB", strict=False)]
+    without = rows[0] | {"given": "True", "label": None, "changed": True}
+    text = card(About("name", "other", "source"), [*changed, without])
+    assert [f"* 1 from True to {label}" in text for label in ("A", "B", "none")] == [True] * 3
+
+
 def test_labels_alone_tell_nothing_of_the_source(written: Callable[..., Path]) -> None:
     folder = written("--labels-only", "--split", "validation")
     rows = rows_of(folder)

@@ -161,6 +161,7 @@ TURN = said("assistant")
         ("11011", [TURN, said("tool", "a"), TURN, said("tool", "a")], ["a", "a"], [0, 0, -1, 1, 1]),
         ("1", [TURN, said("tool", "a"), said("tool", "b")], ["a", "b"], [0]),
         ("11", [TURN], [], [-1, -1]),
+        ("11", [TURN, said("tool", "a"), TURN], ["a"], [0, 0]),  # the last turn did not fit into the rollout
     ],
 )
 def test_the_tokens_of_a_turn_belong_to_its_steps(

@@ -16,6 +16,7 @@ import reasoning_gym as gym
 
 from proof_r1_formal import COMPLETE, Problem, ProofR1Error, Verifier, read_problems
 from proof_r1_formal.data.native import from_json
+from proof_r1_formal.data.problem import Rejected
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.reasoning_gym import NAME, ProofConfig
 from proof_r1_formal.integrations.reasoning_gym_agreement import judge
@@ -47,6 +48,14 @@ def test_the_scorer_accepts_what_evidence_shows(task: str) -> None:
             usable += 1
             assert len(found.problem.proofs) == (number < 4 and found.problem.answer not in (None, "h_goal_uncertain"))
     assert usable > FEW[task] / 2
+
+
+def test_an_entry_that_contradicts_itself_is_rejected_by_its_number() -> None:
+    entry = gym.create_dataset("propositional_logic", seed=1, size=1)[0]
+    entry["metadata"]["premises"] = ["P", "¬P"]
+    found = judge(entry, 7, lambda _answer, _entry: 1.0, Prover(Verifier(rules=COMPLETE), budget=5_000))
+    assert isinstance(found.problem, Rejected)
+    assert (found.problem.line, found.problem.reasons) == (8, ("the premises contradict each other",))
 
 
 def test_settings_change_the_puzzles() -> None:
