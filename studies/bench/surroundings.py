@@ -206,8 +206,9 @@ RELATED: Mapping[str, Related] = {
             ),
             "soundness": (*_COMMANDS, "test_cli.py", "test_outputs.py", "-k", "share or soundness"),
             "theorems": (
-                *(*_COMMANDS, "test_cli.py", "test_outputs.py", "evaluation/test_evaluation_commands.py", "-k"),
-                "style or group or certify or certificates or theor or kernel or bundle or folder or overwrite or ones",
+                *(*_COMMANDS, "assistants/test_engine_certificate.py", "test_cli.py", "test_outputs.py"),
+                *("evaluation/test_evaluation_commands.py", "-k"),
+                "style or group or certif or theor or kernel or bundle or folder or overwrite or ones or combined",
             ),
             "traces": (
                 *("test_cli.py", "data/test_sources.py", "-k"),
@@ -338,7 +339,8 @@ class Campaign:
     """Plants faults in copies of the project, and adds a line to the file of records after each.
 
     A fault meets first the quickest of the tests that execute its line, as :mod:`studies.bench.lines` saw in a run of
-    all related tests, and then, if none of them fails, the related tests of its module.
+    all related tests; if none of them fails, the related tests of its module, and then the others that execute its
+    line.
 
     Args:
         sandboxes: the copies; as many runs of tests go on at a time.
@@ -413,11 +415,12 @@ class Campaign:
 
     def _fate(self, one: Planted, lines: Lines) -> str:
         source = (ROOT / one.module).read_text(encoding="utf-8")
-        nearest = [test.removeprefix("tests/") for test in lines.of(one.module, source, one.mutant.line)[:NEAREST]]
-        status = self._status(one, nearest) if nearest else PASSED
-        if status == PASSED:
-            left_out = [f"--deselect={test}" for test in lines.failed]
-            status = self._status(one, [*left_out, *RELATED[one.module].tests])
+        executing = [test.removeprefix("tests/") for test in lines.of(one.module, source, one.mutant.line)]
+        left_out = [f"--deselect={test}" for test in lines.failed]
+        status: int | None = PASSED
+        for tests in (executing[:NEAREST], [*left_out, *RELATED[one.module].tests], executing[NEAREST:]):
+            if status == PASSED and tests:
+                status = self._status(one, tests)
         return {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
 
     def _status(self, one: Planted, tests: Sequence[str]) -> int | None:
