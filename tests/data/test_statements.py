@@ -346,3 +346,10 @@ def test_these_files_have_one_notation_and_no_repair(tmp_path: Path) -> None:
     for refused in ({"notation": "textbook"}, {"repair": True}):
         with pytest.raises(DataError, match="tptp has a grammar of its own"):
             read_problems(file, **refused)
+
+
+def test_numbers_are_refused_where_the_last_of_them_stands(tmp_path: Path) -> None:
+    lines = ["formulas(assumptions).", "  p(1).", "  q(2).", "  r(a).", "  s(3).", "end_of_list."]
+    (tmp_path / "n.in").write_text("\n".join([*lines, "formulas(goals).", "  p(a).", "end_of_list.", ""]))
+    [rejected] = read_problems(tmp_path / "n.in").rejected
+    assert [reason.partition(" are constants")[0] for reason in rejected.reasons] == ["line 5: the numbers 1, 2, 3"]

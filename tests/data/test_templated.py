@@ -202,3 +202,10 @@ def test_a_key_that_a_question_has_twice_is_said(tmp_path: Path, name: str, text
     found = read_problems(tmp_path / name)
     assert [one.reasons for one in found.rejected] == [(said,)]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("query", ["True or false: Tom is a cat.", "Prove: Tom is a cat."])
+def test_a_single_example_of_prontoqa_is_one_by_its_query(query: str) -> None:
+    record = {"id": "e", "question": "Tom is a cat.", "query": query, "answer": "True"}
+    [problem] = read_problems([record]).values()
+    assert (problem.question, problem.answer, len(problem.premises)) == (query, "h_goal_true", 1)

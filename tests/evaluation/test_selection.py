@@ -66,3 +66,4 @@ def test_the_shares_of_right_choices() -> None:
         Choice.FIRST: (0, 4),
         Choice.ANY: (3, 4),
     }
+    assert all(share.value == share.numerator / share.denominator for share in shares.values())
