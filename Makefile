@@ -132,6 +132,7 @@ checkers: .venv/.tested
 
 mutants: .venv/.tested .venv-integrations/.ready .venv-openrlhf/.ready
 	$(BIN)/python -m studies.bench.mutation
+	for folder in .venv-integrations .venv-openrlhf; do $$folder/bin/python -m pip -q install coverage || exit; done
 	$(BIN)/python -m studies.bench.surroundings
 
 fuzz: .venv/.tested

@@ -38,8 +38,8 @@ WORK = 120
 """The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
 NEAREST = 40
 """As many tests that execute its line meet a fault before the others."""
-SECONDS = 1800.0
-"""The time limit of a run that waits and does not work."""
+SECONDS, TIMES = 300.0, 20
+"""The time limit of a run, which may wait and not work: so many seconds, and so many times what its tests took."""
 
 Environment: TypeAlias = Literal["tests", "integrations", "openrlhf"]
 PROGRAMS: Mapping[Environment, str] = {
@@ -420,14 +420,14 @@ class Campaign:
         status: int | None = PASSED
         for tests in (executing[:NEAREST], [*left_out, *RELATED[one.module].tests], executing[NEAREST:]):
             if status == PASSED and tests:
-                status = self._status(one, tests)
+                status = self._status(one, tests, SECONDS + TIMES * lines.time(f"tests/{test}" for test in tests))
         return {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
 
-    def _status(self, one: Planted, tests: Sequence[str]) -> int | None:
+    def _status(self, one: Planted, tests: Sequence[str], seconds: float) -> int | None:
         python = self._python(RELATED[one.module].environment)
         sandbox = self._free.get()
         try:
-            return sandbox.run(one.module, one.mutant.text, tests, seconds=SECONDS, work=WORK, python=python)
+            return sandbox.run(one.module, one.mutant.text, tests, seconds=seconds, work=WORK, python=python)
         finally:
             self._free.put(sandbox)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.bench.lines import Lines, union
 from studies.bench.mutants import mutants
 from studies.bench.mutation import PAGE, ROOT, SAMPLE, Sandbox, justified
 from studies.bench.surroundings import (
@@ -79,14 +80,48 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return Sandbox(tmp_path_factory.mktemp("mutants"))
 
 
+def test_the_quickest_tests_of_a_line_come_first() -> None:
+    """Those of its function, where none executes the line itself; those that failed are left out."""
+    source = "import os\n\n\ndef f(x):\n    return g(\n        x,\n    )\n"
+    seconds = {"a": 2.0, "b": 1.0, "c": 0.5, "d": 0.1, "t.py::e": 3.0}
+    tests = {"m": {1: frozenset[str](), 4: frozenset("c"), 5: frozenset("abd")}}
+    lines = Lines(seconds, frozenset("d"), tests)
+    assert [lines.of("m", source, line) for line in (5, 6, 4, 1, 2)] == [["b", "a"], ["b", "a"], ["c"], [], []]
+    assert lines.of("other", source, 5) == []
+    assert (lines.time(["a", "t.py"]), lines.time(["t.py::e", "-k", "b.py"])) == (5.0, 3.0)
+
+
+def test_what_several_runs_saw_is_their_union() -> None:
+    first = Lines({"a": 1.0}, frozenset("a"), {"m": {1: frozenset("a")}})
+    second = Lines({"b": 2.0}, frozenset(), {"m": {1: frozenset("b"), 2: frozenset("b")}, "n": {1: frozenset("b")}})
+    assert union([first, second]) == Lines(
+        {"a": 1.0, "b": 2.0},
+        frozenset("a"),
+        {"m": {1: frozenset("ab"), 2: frozenset("b")}, "n": {1: frozenset("b")}},
+    )
+    assert union([]) == Lines({}, frozenset(), {})
+
+
+@pytest.mark.slow
+def test_a_run_sees_which_tests_execute_a_line(sandbox: Sandbox) -> None:
+    lines = sandbox.lines(["evaluation/test_selection.py"], ["proof_r1_formal/evaluation/*"])
+    source = (ROOT / SELECTION).read_text("utf-8")
+    place = source[: source.index("    found = list(hits)\n")].count("\n") + 1
+    name = "tests/evaluation/test_selection.py::test_the_shares_of_right_choices"
+    assert lines.of(SELECTION, source, place) == [name]
+    assert lines.failed == frozenset()
+    assert set(lines.seconds) >= {name}
+    assert {Path(module).parent.name for module in lines.tests} == {"evaluation"}
+
+
 @pytest.mark.slow
 def test_a_run_is_recorded_and_continued(sandbox: Sandbox, tmp_path: Path) -> None:
     """Selection among samples has tests that run in a moment."""
     path = tmp_path / "records.jsonl"
     drawn = sample([SELECTION], share=1.0, seed=0)[:3]
-    assert Campaign(sandbox, ROOT, path).run(drawn[:2]) == 0
+    assert Campaign([sandbox], ROOT, path).run(drawn[:2]) == 0
     assert [record.key() for record in read_records(path)] == [one.key() for one in drawn[:2]]
-    assert Campaign(sandbox, ROOT, path).run(drawn) == 0
+    assert Campaign([sandbox], ROOT, path).run(drawn) == 0
     assert [record.key() for record in read_records(path)] == [one.key() for one in drawn]
     assert len(path.read_text("utf-8").splitlines()) == 3
     fates = {record.fate for record in read_records(path)}
@@ -100,7 +135,7 @@ def test_a_fault_without_its_environment_is_not_planted(
 ) -> None:
     drawn = sample(["proof_r1_formal/integrations/verifiers.py"], share=1.0, seed=0)[:2]
     path = tmp_path / "records.jsonl"
-    assert Campaign(sandbox, tmp_path, path).run(drawn) == 2
+    assert Campaign([sandbox], tmp_path, path).run(drawn) == 2
     assert capsys.readouterr().err.count("there is no ") == 1
     assert not path.exists()
 
