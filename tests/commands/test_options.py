@@ -168,6 +168,7 @@ def test_prompts_are_those_asked_for(run: Run, prompts: Any, thinking: Any) -> N
     given = ("prompt", *INPUTS[:2], "--id", "garden/1", "--to", "json")
     done = run(*given, "--thinking", thinking, "--prompts", prompts)
     assert json.loads(done.stdout) == messages(problems["garden/1"], thinking=thinking, prompts=prompts)
+    assert "∀x (" in done.stdout  # and no escapes
     assert ("between <think> and </think>" in done.stdout) == (prompts == "default" and thinking == "explicit")
 
 

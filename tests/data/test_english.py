@@ -122,6 +122,7 @@ def test_a_long_sentence_is_read_up_to_a_bound() -> None:
     for longer in (text + " and red" * 5, "a" * MAX_SENTENCE * 100):
         with pytest.raises(ParseError, match="the maximum is"):
             parse_english(longer + " " * (MAX_SENTENCE + 1))
+    assert parse_english(text.ljust(MAX_SENTENCE)) is parse_english(text)
 
 
 @given(st.lists(st.from_regex(r"[A-Z][a-z ,]{0,20}[a-z]\.", fullmatch=True), max_size=5))

@@ -103,6 +103,7 @@ def test_results_as_json(tmp_path: Path) -> None:
     counted = run("prove", "--problems", str(problems), "--json", str(tmp_path / "results"))
     assert (tmp_path / "results").read_text(encoding="utf-8") == result.stdout
     assert re.search(r"^ *problems: given up: a claim follows,.* 1 ", counted.stdout, re.MULTILINE)
+    assert re.search(r"^ *steps per proof, without the terminal one +0\.0", counted.stdout, re.MULTILINE)
 
 
 def test_an_unknown_id_is_told() -> None:
@@ -121,6 +122,7 @@ def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path)
     assert tuple(
         [counts[f"completions: {row}"] for row in ("nothing is wrong", "corrected", "left out: no option follows")]
     ) == ("7", "5", "1")
+    assert counts["accepted steps per correction"] == "0.800"
     poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
     assert poor.returncode == 1
     assert "no continuation of garden/2, sample 1: the budget is spent" in poor.stderr

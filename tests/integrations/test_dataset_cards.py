@@ -197,6 +197,13 @@ def test_generated_problems_keep_their_proofs(tmp_path: Path) -> None:
     assert all(row["proof"] == proof[0] for row, proof in zip(rows, proofs, strict=True) if proof)
 
 
+def test_an_answer_that_nothing_decides_has_no_evidence() -> None:
+    """The premises have infinite models only, and neither the claim nor its negation follows."""
+    order = ["∀x ∃y less(x, y)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))", "∀x ¬less(x, x)"]
+    row = row_of(problem(*order, goal="P(a)"), Prover(Verifier(rules=COMPLETE), budget=100))
+    assert (row["label"], row["changed"], row["evidence"]) == (None, True, "none")
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "path"),
