@@ -116,22 +116,24 @@ def test_translate_counts_labels_and_slips(run: Run, tmp_path: Path) -> None:
         ("s/1", ["Cat(tom)", rule.replace("Cat", "cat")], "Animal(tom)", "h_goal_true"),
         ("s/2", ["Cat(tom)", rule], "Animal(tom)", "h_goal_true"),
         ("s/3", ["Cat(tom)", "¬Cat(tom)", "Dog(tom)"], "Cat(tom)", None),
+        ("s/4", ["Cat(tom)", rule], "¬Animal(tom)", "h_goal_false"),
     )
     given = ("translate", str(source), "--out", str(tmp_path / "out"), "--check", "--json", str(tmp_path / "t.json"))
     done = run(*given)
     assert done.status == 0, done.stderr
     said, labels, slips = tables_of(tmp_path / "t.json").values()
-    assert {row["what"]: row["count"] for row in said} == {
-        "problems": 3,
-        "labelled True": 2,
-        "labelled unknown": 1,
-        "premises": 7,
-        "with reference proofs": 0,
-        "with notes": 0,
-        "rejected": 0,
-    }
-    assert [(row["label"], row["problems"], row["agree"]) for row in labels] == [("True", 2, 1), ("all", 2, 1)]
-    assert {row["agree (%)"]["value"] for row in labels} == {0.5}
+    assert [(row["what"], row["count"]) for row in said] == [
+        ("problems", 4),
+        ("labelled False", 1),
+        ("labelled True", 2),
+        ("labelled unknown", 1),
+        ("premises", 9),
+        ("with reference proofs", 0),
+        ("with notes", 0),
+        ("rejected", 0),
+    ]
+    counted = [(row["label"], row["problems"], row["agree"], row["agree (%)"]["value"]) for row in labels]
+    assert counted == [("False", 1, 1, 1.0), ("True", 2, 1, 0.5), ("all", 3, 2, 2 / 3)]
     counts = {row["slip"]: (row["problems"], row["agree"], row["differ"], row["first"]) for row in slips}
     assert {slip: count for slip, count in counts.items() if count[0]} == {
         "names that differ in case": (1, 0, 1, "1"),

@@ -143,6 +143,8 @@ def test_a_second_filter_of_the_harness_repeats_answers(tmp_path: Path) -> None:
     assert len(first) == 2
     assert isinstance(last, BadLine)
     assert "the filter 'first' repeats the answers of the filter 'none'" in last.problem
+    chosen = Fields.of(["completion=filtered_resps"])  # each filter has answers of its own
+    assert len(texts(tmp_path, harness(), harness(filter="first"), fields=chosen)) == 2
 
 
 def test_the_position_of_a_document_is_no_id(tmp_path: Path) -> None:

@@ -27,6 +27,13 @@ pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
 LENGTH, LONG = 200, 600
 
 
+def test_rewards_of_ones_own_are_refused() -> None:
+    from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
+
+    with pytest.raises(ProofR1Error, match="reward_funcs: the verifier's credit takes their place"):
+        ProofTrainer("model", args=ProofConfig(use_cpu=True, bf16=False), train_dataset=[], reward_funcs=[len])
+
+
 @pytest.fixture
 def problems(known: list[Any]) -> dict[str, Problem]:
     """Two problems; the model knows the answer of the first by heart."""
