@@ -245,7 +245,7 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
     return records
 
 
-SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
+SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, tff, cnf) and Prover9"
 
 
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:

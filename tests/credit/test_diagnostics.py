@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -78,6 +79,18 @@ def test_the_terms_add_up_to_the_advantages(answers: Answers, byte_tokenizer: st
     silent = not any(map(any, terms.verification))
     assert silent == (method == "no_verification")
     assert any(map(any, terms.outcome))
+
+
+def test_a_rollout_that_is_not_verified_has_terms_of_nothing(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = [one for one, _ in answers[:2]], [[*text.encode(), 256] for _, text in answers[:2]]
+    with CreditAssigner(byte_tokenizer, workers=0) as assigner:
+        first, second = assigner.verify(problems, ids)
+        rollouts = [first, replace(second, verified=False)]
+        terms = token_terms(rollouts, 2, assigner.state_dict())
+        credit = assigner.assign(rollouts, 2)
+    assert set(terms.verification[1]) == set(terms.outcome[1]) == set(credit.advantages[1]) == {0.0}
+    assert len(terms.verification[1]) == len(credit.advantages[1])
+    assert any(terms.verification[0])
 
 
 def test_a_method_without_credit_of_actions_has_no_terms(answers: Answers, byte_tokenizer: str) -> None:

@@ -116,3 +116,18 @@ def test_the_title_of_a_shown_problem_is_no_markup() -> None:
     assert "Is it [so]?" in stream.getvalue()
     rows = [line.split() for line in stream.getvalue().splitlines()]
     assert rows[1:3] == [["h1", "P(a)"], ["h_goal_true", "G(a)", "True", "(right)"]]
+
+
+@pytest.mark.parametrize("first", ['{"id": ', "[1]", '"text"'])
+def test_a_broken_first_line_is_left_out_alone(tmp_path: Path, first: str) -> None:
+    whole = problem("P(a)", goal="P(a)")
+    write_problems(tmp_path / "p.jsonl", [whole])
+    (tmp_path / "p.jsonl").write_text(f"{first}\n" + (tmp_path / "p.jsonl").read_text(encoding="utf-8"))
+    found = read_problems(tmp_path / "p.jsonl")
+    assert ([*found], [record.line for record in found.rejected]) == ([whole.id], [1])
+
+
+def test_an_array_that_is_cut_is_no_file_of_lines(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('[{"id": "p",\n{"id": "q"}\n')
+    with pytest.raises(DataError):
+        read_problems(tmp_path / "p.json")

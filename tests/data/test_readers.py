@@ -61,7 +61,11 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         ('{\n "id": 7,\n "options": [\n  "A) True"\n', 5, "not JSON"),
         (b'{"id": "\xe9"}', 1, "not UTF-8 (at byte 8 of the line); convert the file to UTF-8"),
         (f"[{line(PROVERQA)},\n".encode() + b'{"id": "\xe9"}]', 2, "not UTF-8 (at byte 8 of the line)"),
-        ("not json", 1, "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf)"),
+        (
+            "not json",
+            1,
+            "JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, tff, cnf)",
+        ),
         ("fof".encode("utf-16"), 1, "supported are JSON"),
         ("", None, "the file is empty"),
         ("3", None, "no record found"),

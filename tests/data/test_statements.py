@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.data import read_problems
+from proof_r1_formal.data import prover9, read_problems
 from proof_r1_formal.data.problem import GOAL_TRUE, ProblemSet
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
@@ -353,3 +353,16 @@ def test_numbers_are_refused_where_the_last_of_them_stands(tmp_path: Path) -> No
     (tmp_path / "n.in").write_text("\n".join([*lines, "formulas(goals).", "  p(a).", "end_of_list.", ""]))
     [rejected] = read_problems(tmp_path / "n.in").rejected
     assert [reason.partition(" are constants")[0] for reason in rejected.reasons] == ["line 5: the numbers 1, 2, 3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("set(auto).\nformulas(sos).\n", True),
+        ("% a comment\nlist(usable).\n", True),
+        ("set(auto).\n", False),
+        ("some text, then formulas(sos).\n", False),
+    ],
+)
+def test_an_input_of_prover9_begins_like_one_and_has_a_list(text: str, is_one: bool) -> None:
+    assert prover9.recognises(text) is is_one

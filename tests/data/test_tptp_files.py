@@ -126,6 +126,7 @@ def test_e_decides_typed_problems_as_we_do(tmp_path: Path) -> None:
         ("tff(a, type, f: ($i * $i)).", "a product of types is the type of no symbol"),
         ("tff(a, type, f: $i > $i).\ntff(b, type, f: $i > $o).", "line 2: 'f' has two types"),
         ("tff(a, type, f: ($i)).\ntff(b, type, f: $i > $i).", "line 2: 'f' has two types"),
+        ("tff(a, type, f: $i > $o).\ntff(b, type, f: $i > $i).", "line 2: 'f' has two types"),
         ("tff(a, type, f: $i > $i).\ntff(g, conjecture, f(a)).", "line 2: 'f' is declared as a function"),
         ("tff(a, type, p: $i > $o).\ntff(g, conjecture, p(p(a))).", "line 2: 'p' is declared as a predicate"),
         ("tff(a, type, p: $i > $o).\ntff(g, conjecture, p).", "'p' has 0 arguments, and 1 are declared"),

@@ -238,3 +238,11 @@ def test_a_study_says_which_rules_training_had(tmp_path: Path, seen: str, steps:
     ]
     counts = [[row[name] for name in row if name.endswith("steps")] for table in found for row in table["rows"]]
     assert counts == steps
+
+
+def test_a_study_names_the_file_that_is_absent(tmp_path: Path) -> None:
+    copy_examples(tmp_path)
+    study = write_study(tmp_path, whole='"c.jsonl"', other='["c.jsonl", "none.jsonl"]')
+    result = run("evaluate", "--study", str(study))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"{tmp_path / 'none.jsonl'}, a file of the study, does not exist" in result.stderr

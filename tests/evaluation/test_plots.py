@@ -121,6 +121,9 @@ def test_rows_and_columns_of_a_matrix_are_named() -> None:
     assert {text.get_position(): text.get_text() for text in axes.texts} == {(0, 0): "2"}
     named = [[label.get_text() for label in of] for of in (axes.get_yticklabels(), axes.get_xticklabels())]
     assert named == [["A", "B"], ["C"]]
+    assert axes.images[0].get_clim() == (0, 4)  # at most half of the colour
+    (empty,) = matrix("rules", "declared", "actual", ["A"], ["C"], [[0]])(LIGHT).axes
+    assert empty.images[0].get_clim() == (0, 1)
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -103,6 +103,8 @@ def test_results_as_json(tmp_path: Path) -> None:
     counted = run("prove", "--problems", str(problems), "--json", str(tmp_path / "results"))
     assert (tmp_path / "results").read_text(encoding="utf-8") == result.stdout
     assert re.search(r"^ *problems: given up: a claim follows,.* 1 ", counted.stdout, re.MULTILINE)
+    rows = [counted.stdout.index(f"problems: {row}") for row in ("proved", "uncertain", "given up")]
+    assert rows == sorted(rows)
     assert re.search(r"^ *steps per proof, without the terminal one +0\.0", counted.stdout, re.MULTILINE)
 
 

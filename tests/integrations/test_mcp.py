@@ -22,10 +22,11 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.mcp import build
-from proof_r1_formal.integrations.mcp_tools import MAX_TEXT
+from proof_r1_formal.integrations.mcp_tools import MAX_STEPS, MAX_TEXT, _bounded
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.serve import desk
 from proof_r1_formal.text.parse import parse_formula
@@ -277,3 +278,10 @@ def test_an_agent_asks_the_command_over_http(memory: str, replaced: bool) -> Non
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stderr.close()
+
+
+def test_the_step_of_an_answer_counts() -> None:
+    given = (ReferenceStep("s", ("h1",), "P(a)", "REITERATION"),)
+    assert _bounded(given * MAX_STEPS) == given * MAX_STEPS
+    with pytest.raises(ProofR1Error, match=f"{MAX_STEPS + 1} steps; at most {MAX_STEPS} are checked"):
+        _bounded(given * (MAX_STEPS + 1))

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal import COMPLETE, Problem, ProofR1Error, Verifier, show
+from proof_r1_formal import COMPLETE, Problem, ProofR1Error, Verifier, parse_formula, show
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import Rejected
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.reasoning_gym_agreement import Judged, judge
-from proof_r1_formal.integrations.reasoning_gym_tasks import answers, problem_of
+from proof_r1_formal.integrations.reasoning_gym_tasks import _clue, answers, problem_of
+from proof_r1_formal.kernel.syntax import App
+from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.trajectory import summary
 
 VERIFIER = Verifier(rules=COMPLETE)
@@ -163,3 +165,24 @@ def test_an_entry_that_is_no_problem_says_why(given: dict[str, Any], why: str) -
 def test_another_task_is_an_error() -> None:
     with pytest.raises(ProofR1Error, match="'sudoku' is not a task that is read"):
         problem_of(entry("sudoku", "1"), 0)
+
+
+@pytest.mark.parametrize(
+    ("clue", "formula"),
+    [
+        ("the cat lover is in the second house.", "cat(h2)"),
+        ("the cat lover is the tea drinker.", "∀x (cat(x) ↔ tea(x))"),
+        (
+            "the cat lover is directly left of the tea drinker.",
+            "(cat(h1) ∧ tea(h2)) ∨ (cat(h2) ∧ tea(h3))",
+        ),
+        (
+            "the cat lover and the tea drinker are next to each other.",
+            "(cat(h1) ∧ tea(h2)) ∨ (cat(h2) ∧ tea(h3)) ∨ (cat(h2) ∧ tea(h1)) ∨ (cat(h3) ∧ tea(h2))",
+        ),
+    ],
+)
+def test_a_clue_of_a_puzzle_by_hand(clue: str, formula: str) -> None:
+    houses = [App(f"h{number}", ()) for number in (1, 2, 3)]
+    found = _clue(clue, {"the cat lover": "cat", "the tea drinker": "tea"}, houses)
+    assert alpha_equivalent(parse_formula(show(found)), parse_formula(formula))
