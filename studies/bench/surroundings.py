@@ -32,7 +32,8 @@ from studies.bench.mutants import Mutant, mutants
 from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sandbox, gaps, justified, preload, reasons
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
-SEED = 0
+SEED = 1
+"""The faults of the sample with seed 0 were read, and not run, when tests were written; so it would be no estimate."""
 SHARE = 0.06
 WORK = 120
 """The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
@@ -439,12 +440,13 @@ class Campaign:
 
 _HEAD = """
 The second part of `make mutants` (`python -m studies.bench.surroundings`) plants the same kinds of faults in `credit/`,
-`evaluation/`, `integrations/`, `report/bundle.py`, `data/` and `commands/`, and runs the related tests of the module,
-without the slow ones, in the environment that has their libraries. It is a sample: a hash of the seed and the fault
-decides which faults are in it. [mutants-sample.jsonl](mutants-sample.jsonl) has a line for each that was run. *No end*:
-the tests exceeded {work} seconds of work. *At first*: the share noticed when the fault ran first, before tests were
-added for the faults that no test noticed. It is an estimate for all faults of the room. The share now is not, because
-the added tests look at faults of this sample.
+`evaluation/`, `integrations/`, `report/bundle.py`, `data/` and `commands/`. A fault meets the quickest tests that
+execute its line, then those that are listed for its module, and then the others that execute its line: without the slow
+ones, in the environment that has their libraries. It is a sample: a hash of the seed and the fault decides which faults
+are in it. [mutants-sample.jsonl](mutants-sample.jsonl) has a line for each that was run. *No end*: the tests exceeded
+{work} seconds of work, or twenty times their usual time. *At first*: the share noticed when the fault ran first, before
+tests were added for the faults that no test noticed. It is an estimate for all faults of the room. The share now is
+not, because the added tests look at faults of this sample.
 
 | room | faults | in the sample | run | noticed by a test | no end | no test ran | not noticed | noticed | at first |
 |---|---|---|---|---|---|---|---|---|---|

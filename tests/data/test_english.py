@@ -261,3 +261,18 @@ def test_a_word_without_a_form_is_refused_wherever_it_stands(word: str, spelled:
 )
 def test_nouns(plural: str, noun: str | None) -> None:
     assert singular(plural) == noun
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cats are kind or sharp.",
+        "Cats are kind or dogs.",
+        "Rex is a cat or kind.",
+        "Rex is cats or dogs.",
+        "Rex is kind or sharp.",
+    ],
+)
+def test_or_joins_nouns_only(text: str) -> None:
+    with pytest.raises(ParseError, match="unexpected 'or', which joins nouns only"):
+        parse_english(text)

@@ -115,6 +115,17 @@ def test_a_count_stands_in_the_middle_of_its_cell() -> None:
     assert {(cell.get_x() + 0.5, cell.get_y() + 0.5) for cell in cells} == shown.keys()
 
 
+def test_a_single_contradiction_is_seen() -> None:
+    counts = {("yes", "yes"): 9_998, ("yes", "no"): 1, ("open", "yes"): 1}
+    (axes,) = outcomes("pair", "z3", "cvc5", ["yes", "no", "open"], counts)(LIGHT).axes
+    cells = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    shades = {(cell.get_x() + 0.5, cell.get_y() + 0.5): cell.get_alpha() for cell in cells if cell.get_fill()}
+    assert shades[0, 0] == pytest.approx(0.5, abs=1e-3)
+    assert shades[1, 0] == pytest.approx(0.4, abs=1e-2)
+    assert shades[0, 2] == pytest.approx(0.08, abs=1e-2)
+    assert shades[2, 2] == 0.0
+
+
 def test_rows_and_columns_of_a_matrix_are_named() -> None:
     (axes,) = matrix("rules", "declared", "actual", ["A", "B"], ["C"], [[2], [0]])(LIGHT).axes
     assert (axes.get_title(), axes.get_ylabel(), axes.get_xlabel()) == ("rules", "declared", "actual")

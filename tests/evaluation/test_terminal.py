@@ -116,3 +116,11 @@ def test_numbers_stand_to_the_right_and_names_to_the_left() -> None:
         " short           50.0      7",
         " a longer name  100.0  12345",
     ]
+
+
+def test_a_row_of_counts_is_shown_unless_all_are_zero() -> None:
+    columns = (Column("what", Style.TEXT), Column("one", Style.COUNT), Column("two", Style.COUNT))
+    table = Table("title", columns, (("some", 1, 0), ("none", 0, 0), ("both", 2, 3)))
+    text = shown(table, 80)
+    assert ["some" in text, "none" in text, "both" in text] == [True, False, True]
+    assert "none" in shown(table, 80, wide=True)

@@ -83,7 +83,7 @@ def test_a_demonstration_in_messages_is_measured_in_tokens(known: list[Any], tok
     pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
     file = str(tmp_path / "p.jsonl")
     write_problems(Path(file), [one.problem for one in known])
-    rows, _ = demonstration_rows([file], DataArguments([file], prompt="full"), rules="train", tokenizer=tokenizer)
+    rows, said = demonstration_rows([file], DataArguments([file], prompt="full"), rules="train", tokenizer=tokenizer)
     sizes = [
         len(
             tokenizer("".join([f"{one['content']}<turn>" for one in [*row["prompt"], *row["completion"]]]))["input_ids"]
@@ -91,6 +91,9 @@ def test_a_demonstration_in_messages_is_measured_in_tokens(known: list[Any], tok
         for row in rows
     ]
     arguments = DataArguments([file], prompt="full")
+    texts = ["".join([f"{one['content']}<turn>" for one in row["prompt"]]) for row in rows]
+    longest = max([len(tokenizer(text)["input_ids"]) for text in texts])
+    assert longest - 1 <= int(said[0].split()[-1]) <= longest + 1  # and what begins the answer
     kept, lines = demonstration_rows([file], arguments, rules="train", tokenizer=tokenizer, max_tokens=max(sizes) - 1)
     cut = sizes.count(max(sizes))
     assert (len(kept), len(sizes)) == (3 - cut, 3)
