@@ -16,11 +16,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from proof_r1_formal import verify
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
+from proof_r1_formal.evaluation.assessment import assess, examine_many
 from proof_r1_formal.evaluation.measures import (
     INVALID_RULE,
     RATES,
     Contract,
+    Estimate,
     Exclusion,
     Measure,
     Metrics,
@@ -37,6 +40,7 @@ from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.parse import parse_formula
 from tests.builders import STEP, TRACE, action, summary
 from tests.builders import problem as built
@@ -514,3 +518,14 @@ def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
     assert len(alone) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, alone, strict=True))
     assert isolate_array(alone) == alone
+
+
+def test_the_length_of_outputs_is_in_their_table() -> None:
+    one = built("G(a)")
+    texts = [Completion(problem_id=one.id, completion="x" * size, sample=size) for size in (20, 40)]
+    found = assess({one.id: one}, examine_many({one.id: one}, texts), rules=TRAIN, seen=TRAIN)
+    [outputs] = [table for table in metrics_tables(found.metrics) if table.title == "Outputs"]
+    shown = dict(zip([column.name for column in outputs.columns], outputs.rows[0], strict=True))
+    length = shown["Response length (characters)"]
+    assert isinstance(length, Estimate)
+    assert (length.numerator, length.denominator) == (60, 2)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from proof_r1_formal import ProofR1Error, write_problems
 from proof_r1_formal.evaluation.drawing import can_draw
@@ -108,6 +109,16 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
             "entropy",
         ):
             assert label in curves
+
+
+def test_a_dry_run_says_its_plan_and_writes_nothing(files: Path) -> None:
+    from proof_r1_formal.cli import app
+
+    done = CliRunner().invoke(app, ["train", "--config", str(files / "warm-up.yaml"), "--dry-run", "max_steps=3"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("3 demonstrations; prompts of")
+    assert "\n3 updates; " in done.stdout
+    assert not (files / "warm-up").exists()
 
 
 @pytest.mark.parametrize(
