@@ -201,6 +201,16 @@ def test_certify_fails_if_a_problem_has_no_theorem(run: Run, tmp_path: Path) -> 
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
+def test_the_reason_for_no_certificate_is_one_line(run: Run, tmp_path: Path) -> None:
+    """Also where it is longer than a terminal is wide."""
+    name = f"n/{'1' * 90}"
+    source = write_problem(tmp_path / "p.jsonl", (name, ["P(a)"], "Q(a)", "h_goal_true"))
+    answer = summary(action("h_goal_true", "Q(a)", "h1", rule="GOAL_BINDING"))
+    (tmp_path / "c.jsonl").write_text(json.dumps({"problem_id": name, "completion": answer}))
+    done = run("certify", "-p", str(source), "-c", str(tmp_path / "c.jsonl"), "--kernel", "none")
+    assert f"{name}, sample 0: no certificate: not entailed: h_goal_true" in done.stdout.splitlines()
+
+
 def test_certify_leaves_a_folder_with_an_input_alone(run: Run, tmp_path: Path) -> None:
     """Without --isabelle, no file of theorems is named ROOT."""
     source = write_problem(tmp_path / "ROOT", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))

@@ -276,3 +276,8 @@ def test_nouns(plural: str, noun: str | None) -> None:
 def test_or_joins_nouns_only(text: str) -> None:
     with pytest.raises(ParseError, match="unexpected 'or', which joins nouns only"):
         parse_english(text)
+
+
+def test_an_error_shows_the_beginning_of_a_long_word() -> None:
+    with pytest.raises(ParseError, match=f"unexpected '{'ж' * 40}' at"):
+        parse_english(f"Rex is {'ж' * 41}.")
