@@ -327,3 +327,11 @@ def test_a_dataset_does_not_overwrite_its_problems(run: Run, tmp_path: Path) -> 
     done = run("dataset", "-p", str(source), "-o", str(tmp_path), *about)
     assert (done.status, "would overwrite the input" in done.stderr) == (2, True)
     assert source.read_bytes() == before
+
+
+def test_the_first_ids_without_their_beginning_have_advice(run: Run, tmp_path: Path) -> None:
+    lines = [json.dumps({"id": 1, "completion": ""})] * 11
+    (tmp_path / "c.jsonl").write_text("\n".join(lines))
+    source = write_problem(tmp_path / "p.jsonl", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))
+    done = run("verify", "-p", str(source), "-c", str(tmp_path / "c.jsonl"), "--out", str(tmp_path / "r"))
+    assert done.stderr.count("; if it is n/1, say so: --field problem_id=n/{KEY}") == 10, done.stderr
