@@ -18,13 +18,10 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.rules.catalogue import COMPLETE
+from tests.build import COMPLETIONS, INPUTS, PROBLEMS, ROOT, action, completion, problem
 from tests.patience import PATIENCE
-
-ROOT = Path(__file__).resolve().parent.parent
-PROBLEMS = ROOT / "examples" / "problems.jsonl"
-COMPLETIONS = ROOT / "examples" / "completions.jsonl"
-INPUTS = ("--problems", str(PROBLEMS), "--completions", str(COMPLETIONS))
 
 
 def run(
@@ -252,9 +249,9 @@ def test_ids_in_messages_are_cut_and_stay_on_their_line(tmp_path: Path) -> None:
 
 def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:
     escape, answers = "\x1b[2J\x9b31m", tmp_path / "completions.jsonl"
-    step = {"id": f"s{escape}", "dependencies": ["h1", "h2"], "conclusion": f"p({escape})", "rule": f"R{escape}"}
-    last = {"id": "h_goal_true", "dependencies": [step["id"]], "conclusion": "p", "rule": "GOAL_BINDING"}
-    told = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step, last])}</summary>"}
+    step = action(f"s{escape}", f"p({escape})", "h1", "h2", rule=f"R{escape}")
+    last = action("h_goal_true", "p", f"s{escape}", rule="GOAL_BINDING")
+    told = {"problem_id": "garden/1", "completion": completion(step, last)}
     answers.write_text(f"{json.dumps(told)}\n", "utf-8")
     problems = tmp_path / "problems.jsonl"
     [first, *_] = PROBLEMS.read_text("utf-8").splitlines()
@@ -367,12 +364,10 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
 def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
     names = [f"c{number}" for number in range(9)]
     different = " ∧ ".join(f"{a} ≠ {b}" for a, b in combinations(names, 2))
-    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": "P(c0)"} for label in ("True", "Uncertain")]
-    problem = {"id": "nine", "premises": [{"id": "h1", "formula": different}], "options": options}
-    last = {"id": "h_goal_uncertain", "dependencies": ["h1"], "conclusion": "P(c0)", "rule": "GOAL_BINDING"}
-    answer = {"problem_id": "nine", "completion": f"<summary>{json.dumps([last])}</summary>"}
-    for name, record in (("p", problem), ("c", answer)):
-        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    asked = problem(different, goal="P(c0)", answer=None, id="nine")
+    last = action("h_goal_uncertain", "P(c0)", "h1", rule="GOAL_BINDING")
+    (tmp_path / "p").write_text(to_json(asked), "utf-8")
+    (tmp_path / "c").write_text(json.dumps({"problem_id": "nine", "completion": completion(last)}), "utf-8")
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "nine, sample 0: no theorem, because a model is too large for one\n"
     text = (tmp_path / "out" / "Certificates" / "Nine_0.lean").read_text("utf-8")
@@ -425,18 +420,11 @@ def test_theories_check(lean: LeanKernel) -> None:
 def test_rules_of_ones_own_from_a_file_to_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "own.toml", tmp_path)
     goal = "rain → slippery(lawn)"
-    premises = [
-        {"id": f"h{number}", "formula": text}
-        for number, text in enumerate(("rain → wet(lawn)", "wet(lawn) → slippery(lawn)"), 1)
-    ]
-    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": goal} for label in ("True", "Uncertain")]
-    steps = [
-        {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": goal, "rule": "HYPOTHETICAL_SYLLOGISM"},
-        {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": goal, "rule": "GOAL_BINDING"},
-    ]
-    answer = {"problem_id": "lawn", "completion": f"<summary>{json.dumps(steps)}</summary>"}
-    for name, record in (("p", {"id": "lawn", "premises": premises, "options": options}), ("c", answer)):
-        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    lawn = problem("rain → wet(lawn)", "wet(lawn) → slippery(lawn)", goal=goal, answer=None, id="lawn")
+    step = action("s1", goal, "h1", "h2", rule="HYPOTHETICAL_SYLLOGISM")
+    answer = completion(step, action("h_goal_true", goal, "s1", rule="GOAL_BINDING"))
+    (tmp_path / "p").write_text(to_json(lawn), "utf-8")
+    (tmp_path / "c").write_text(json.dumps({"problem_id": "lawn", "completion": answer}), "utf-8")
     given = ("-p", "p", "-c", "c", "--rules", "own.toml")
     check = ("theories", "check", "--rules", "own.toml")
     refused = run("verify", *given, "--out", "r", folder=tmp_path)

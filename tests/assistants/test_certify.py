@@ -15,9 +15,7 @@ import pytest
 from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style
 from proof_r1_formal.assistants.certify import CheckedCertification, certify, certify_many
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
@@ -26,16 +24,15 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import completion, reference_traces, summary
-from tests.builders import problem as built
+from tests import build
+from tests.build import completion, example_completions, example_problems, reference_traces
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 VERIFIER = Verifier()
 PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)", "∃x sleeps(x)")
 
 
 def problem(*premises: str, goal: str = "cat(tom)") -> Problem:
-    return built(*(premises or PREMISES), goal=goal, answer="h_goal_false")
+    return build.problem(*(premises or PREMISES), goal=goal, answer="h_goal_false")
 
 
 S1 = ("s1", ["h2", "h3"], "dog tom", "IMPLICATION_ELIMINATION")
@@ -143,7 +140,7 @@ def test_long_closures_are_certified_up_to_a_bound(lean: LeanKernel) -> None:
             for n in range(length)
         ]
         binding = ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING")
-        return built("p0(a)", *rules, goal=f"p{length}(a)", answer=None), completion(*steps, binding)
+        return build.problem("p0(a)", *rules, goal=f"p{length}(a)", answer=None), completion(*steps, binding)
 
     shallow, reflected = (certify(VERIFIER, *chain(length)).certificate for length in (299, 300))
     assert isinstance(shallow, Certificate) and isinstance(reflected, Certificate)
@@ -165,7 +162,7 @@ def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
     theorems = []
     for name in NAMES:
         fact: Formula = Atom(name, (const(f"{name}!"),))
-        asked = Problem("hostile/1", (Premise(name, fact),), three_way_options(fact))
+        asked = build.problem(Premise(name, fact), goal=fact)
         found = certify(VERIFIER, asked, completion(("h_goal_true", [name], show(fact), "GOAL_BINDING")))
         if not isinstance(found.certificate, Certificate):  # a name that no formula of a completion can have
             assert "does not state the formula" in found.reason, (name, found.reason)
@@ -180,8 +177,8 @@ def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
 
 
 def test_examples(lean: LeanKernel) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    problems = example_problems()
+    completions = example_completions()
     judged = [found for _, found in certify_many(VERIFIER, problems, completions, lean)]
     assert Counter(found.is_theorem for found in judged) == {True: 11, False: 2}
     assert [fault for found in judged for fault in found.faults()] == []
@@ -283,4 +280,4 @@ def corrupt(text: str, asked: Problem, source: random.Random) -> str:
         lambda: action.update(rule=source.choice(["MODUS_TOLLENS", "CONJUNCTION_INTRODUCTION", "NO_RULE"])),
     ]
     source.choice(changes)()
-    return summary(*actions)
+    return completion(*actions)

@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal import read_problems
 from proof_r1_formal.assistants import dojo
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.rules.catalogue import TRAIN
-from tests.builders import action, summary
+from tests.build import EXAMPLES, action, completion, example_problems
 from tests.commands.running import Run
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
 
 
@@ -90,7 +88,7 @@ def test_evaluate_verifies_with_the_rules_of_the_dataset(run: Run, rules: str, r
     write_problem(tmp_path / "p.jsonl", ("q/1", ["¬∀x P(x)"], "∃x ¬P(x)", "h_goal_true"))
     steps = [action("s1", "∃x ¬P(x)", "h1", rule="QUANTIFIER_NEGATION")]
     steps.append(action("h_goal_true", "∃x ¬P(x)", "s1", rule="GOAL_BINDING"))
-    record = {"problem_id": "q/1", "completion": summary(*steps), "truncated": True}
+    record = {"problem_id": "q/1", "completion": completion(*steps), "truncated": True}
     (tmp_path / "c.jsonl").write_text(json.dumps(record), "utf-8")
     (tmp_path / "study.toml").write_text(
         f'[datasets.q]\nproblems = "p.jsonl"\nrules = "{rules}"\n'
@@ -223,7 +221,7 @@ def test_theories_trace_fails_at_a_difference(run: Run, monkeypatch: pytest.Monk
 
 
 def test_grammar_writes_each_dialect(run: Run) -> None:
-    problem = read_problems(EXAMPLES / "problems.jsonl")["garden/1"]
+    problem = example_problems()["garden/1"]
     made = completion_grammar(problem, TRAIN, steps=3)
     given = ("grammar", *PROBLEMS, "--id", "garden/1", "--steps", "3")
     expected = {

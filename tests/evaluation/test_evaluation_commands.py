@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-INPUTS = ("--problems", str(EXAMPLES / "problems.jsonl"), "--completions", str(EXAMPLES / "completions.jsonl"))
+from tests.build import EXAMPLES, INPUTS, action, completion
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -223,8 +222,8 @@ def test_the_kinds_of_choices_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("seen", "steps"), [("train", [[0, 1, 0]]), ("folio", [])])
 def test_a_study_says_which_rules_training_had(tmp_path: Path, seen: str, steps: list[list[int]]) -> None:
     """One step under a rule of FOLIO; columns for seen, unseen and unknown rules. No table has seen rules alone."""
-    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "p(a)", "rule": "QUANTIFIER_NEGATION"}
-    record = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step])}</summary>"}
+    step = action("s1", "p(a)", "h1", rule="QUANTIFIER_NEGATION")
+    record = {"problem_id": "garden/1", "completion": completion(step)}
     copy_examples(tmp_path)
     (tmp_path / "c.jsonl").write_text(json.dumps(record), encoding="utf-8")
     study = write_study(tmp_path, one='"c.jsonl"')

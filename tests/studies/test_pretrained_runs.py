@@ -39,7 +39,7 @@ from studies.pretrained.run import (
 from studies.pretrained.score import GREEDY, SAMPLES, TOKENS, Drawn, Record, draw, score
 from studies.pretrained.tables import REPORTED, TESTED, best_rates, comparisons, explanations, gains, read, tables
 from studies.pretrained.tables import main as print_tables
-from tests.tiny_model import make_model
+from tests.build import tiny_model
 
 
 def finish(folder: Path, job: Job) -> None:
@@ -129,7 +129,7 @@ def test_answers_come_in_the_order_of_the_problems(
     shorter = replace(problem, id="shorter", options=problem.options[:2])
     problems = [problem, shorter]
     prompts = [f"{question(one)}\n" for one in problems]
-    make_model(tmp_path, prompts, vocabulary=400, width=32, hidden=32, family="Llama")
+    tiny_model(tmp_path, prompts, vocabulary=400, width=32, hidden=32, family="Llama")
     drawn = draw(tmp_path, problems)
     assert [one.tokens for one in drawn] == [one.tokens for one in draw(tmp_path, problems)]
     assert all(0 < one.tokens <= TOKENS and 0 < one.entropy <= log(400) for one in drawn)
