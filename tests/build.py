@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from hypothesis import strategies as st
 
@@ -173,6 +173,23 @@ def completion(*actions: object, thoughts: str | None = None, escaped: bool = Tr
     rows = [dict(zip(FIELDS, one, strict=True)) if isinstance(one, tuple) else one for one in actions]
     before = "" if thoughts is None else f"<think>{thoughts}</think>"
     return f"{before}<summary>{json.dumps(rows, ensure_ascii=escaped)}</summary>"
+
+
+# -- commands ---------------------------------------------------------------------------------------------------------
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Run(Protocol):
+    """Runs a command in this process, in a folder: the fixture ``run``."""
+
+    def __call__(self, *arguments: str, folder: Path | None = None) -> Done: ...
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------

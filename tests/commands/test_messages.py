@@ -9,8 +9,7 @@ import pytest
 
 from proof_r1_formal.commands.service import _token
 from proof_r1_formal.errors import ProofR1Error
-from tests.build import EXAMPLES
-from tests.commands.running import Run
+from tests.build import EXAMPLES, Run
 
 PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
 

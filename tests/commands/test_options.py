@@ -18,8 +18,7 @@ from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.generate.problems import DISTRACTORS, STEPS, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.models.prompts import messages
-from tests.build import action, completion, example_problems
-from tests.commands.running import Run
+from tests.build import Run, action, completion, example_problems
 
 TESTS = Path(__file__).resolve().parents[1]
 EXAMPLES = TESTS.parent / "examples"

@@ -13,8 +13,7 @@ from proof_r1_formal.assistants import dojo
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.rules.catalogue import TRAIN
-from tests.build import EXAMPLES, action, completion, example_problems
-from tests.commands.running import Run
+from tests.build import EXAMPLES, Run, action, completion, example_problems
 
 PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
 
