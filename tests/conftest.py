@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from hypothesis.internal.conjecture import providers
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_program import HINT
+from proof_r1_formal.cli import main
+from proof_r1_formal.commands import common
+from tests.build import Done, Run
 from tests.leaks import nothing_left_open
 
 settings.register_profile(
@@ -54,6 +59,21 @@ def lean(tmp_path_factory: pytest.TempPathFactory) -> LeanKernel:
     if kernel is None:
         pytest.skip(f"there is no Lean here; {HINT}")
     return kernel
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Commands that run in this process, which takes less time than to start one; their messages are in one line."""
+    monkeypatch.setattr(common.ERR, "width", 10_000)
+
+    def call(*arguments: str, folder: Path | None = None) -> Done:
+        monkeypatch.setattr(sys, "argv", ["proof-r1", *arguments])
+        with chdir(folder or "."), pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        return Done(code if isinstance(code, int) else 0, *capfd.readouterr())
+
+    return call
 
 
 @pytest.fixture

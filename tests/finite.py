@@ -12,7 +12,7 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
-from tests.builders import model_of
+from tests.solvers import model_of
 
 
 class FiniteSolver:

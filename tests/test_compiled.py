@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.build import ROOT
+
 COMPILER = (sysconfig.get_config_var("CC") or "cc").split()[0]
 
 pytestmark = pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"there is no C compiler {COMPILER} here")

@@ -28,10 +28,10 @@ import proof_r1_formal
 from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.proof.report import Code, TraceReport
+from tests.build import ROOT
 from tests.environments import installed, linked
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
     page.name: page for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 }

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
+from tests.build import EXAMPLES
 from tests.notebook import executed
 from tests.patience import PATIENCE
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 ELSEWHERE = {"train_trl.py": "tests/integrations/test_trl.py"}
 """Programs that another test runs: name -> where."""
 

@@ -18,10 +18,8 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.cli import app
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, encode, read_completions
+from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
@@ -30,25 +28,24 @@ from proof_r1_formal.report.fitch import Row, derivation
 from proof_r1_formal.report.layout import math, plain
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import completion
+from tests import build
+from tests.build import completion, example_completions, example_problems
 from tests.patience import PATIENCE
 from tests.render.test_tptp import status_by_e
 from tests.report.test_fitch import require_rows_follow
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 NAME = json.dumps("Bo’s “50%_off” {\\}~^#&$ 中 ž é")
 ASKED = "∃x:Person ∃y:Dog knows(x, y)"
-ODD = Problem(
-    "odd 中/1",
-    (
-        Premise("p two", parse_formula(f"∀x:Person (likes(x, {NAME}) → ∃y:Dog knows(x, y))")),
-        Premise("h1", parse_formula(f"∃x:Person likes(x, {NAME})")),
-        Premise("h3", parse_formula("rains")),
-    ),
-    (Option("yes", "yes", parse_formula(ASKED)), Option("no", "no", parse_formula("¬rains"))),
+ODD = build.problem(
+    ("p two", f"∀x:Person (likes(x, {NAME}) → ∃y:Dog knows(x, y))"),
+    ("h1", f"∃x:Person likes(x, {NAME})"),
+    ("h3", "rains"),
+    options={"yes": ASKED, "no": "¬rains"},
+    answer=None,
+    id="odd 中/1",
 )
-PROBLEMS = {**read_problems(EXAMPLES / "problems.jsonl"), ODD.id: ODD}
-ANSWERS = [each for each in read_completions(EXAMPLES / "completions.jsonl") if isinstance(each, Completion)]
+PROBLEMS = {**example_problems(), ODD.id: ODD}
+ANSWERS = example_completions()
 ANSWERS.append(Completion(problem_id=ODD.id, completion=completion(("yes", ["h1", "p two"], ASKED, "GOAL_BINDING"))))
 
 

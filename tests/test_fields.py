@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_cli import COMPLETIONS, PROBLEMS, run
+from tests.build import COMPLETIONS, PROBLEMS, Run
 
 ROWS = [json.loads(line) for line in COMPLETIONS.read_text(encoding="utf-8").splitlines()]
 
@@ -19,48 +19,48 @@ def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def reports(folder: Path, file: Path, *options: str) -> bytes:
+def reports(run: Run, folder: Path, file: Path, *options: str) -> bytes:
     done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "reports", *options, folder=folder)
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     return (folder / "reports").read_bytes()
 
 
-def test_reports_are_those_of_the_own_layout(tmp_path: Path) -> None:
-    expected = reports(tmp_path, COMPLETIONS)
+def test_reports_are_those_of_the_own_layout(run: Run, tmp_path: Path) -> None:
+    expected = reports(run, tmp_path, COMPLETIONS)
     rows = [{"task_id": row["problem_id"], "sample": row.get("sample", 0), "text": row["completion"]} for row in ROWS]
-    assert reports(tmp_path, write(tmp_path, rows)) == expected
+    assert reports(run, tmp_path, write(tmp_path, rows)) == expected
     unclear = write(tmp_path, [row | {"response": "a prompt"} for row in rows])
-    assert reports(tmp_path, unclear, "--field", "completion=text") == expected
-    assert reports(tmp_path, unclear, "--field", "completion=response") != expected
+    assert reports(run, tmp_path, unclear, "--field", "completion=text") == expected
+    assert reports(run, tmp_path, unclear, "--field", "completion=response") != expected
 
 
 @pytest.mark.parametrize("command", [("show", "--id", "garden/1"), ("evaluate",), ("report", "-o", "page.html")])
-def test_every_command_that_reads_outputs_takes_fields(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_every_command_that_reads_outputs_takes_fields(run: Run, command: tuple[str, ...], tmp_path: Path) -> None:
     file = write(
         tmp_path, [{"n": "1", "a": {"b": row["completion"]}} for row in ROWS if row["problem_id"] == "garden/1"]
     )
     fields = ("--field", "problem_id=garden/{n}", "--field", "completion=a.b")
     done = run(*command, "-p", str(PROBLEMS), "-c", str(file), *fields, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     assert "skipped" not in done.stderr
     refused = run(*command, "-p", str(PROBLEMS), "-c", str(file), "--field", "b", folder=tmp_path)
-    assert refused.returncode == 2
+    assert refused.status == 2
     assert "expected name=path" in refused.stderr
 
 
-def test_an_id_without_its_first_part_is_explained(tmp_path: Path) -> None:
+def test_an_id_without_its_first_part_is_explained(run: Run, tmp_path: Path) -> None:
     file = write(tmp_path, [{"task_id": "4", "response": "x"}])
     done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "out", folder=tmp_path)
-    assert done.returncode == 1
+    assert done.status == 1
     assert "if it is garden/4, say so: --field problem_id=garden/{KEY}" in done.stderr
 
 
-def test_answers_that_were_cut_off_are_counted_and_checked(tmp_path: Path) -> None:
+def test_answers_that_were_cut_off_are_counted_and_checked(run: Run, tmp_path: Path) -> None:
     choice = {"message": {"role": "assistant", "content": ROWS[0]["completion"]}, "finish_reason": "length"}
     file = write(
         tmp_path, [{"custom_id": ROWS[0]["problem_id"], "choices": [choice, choice | {"finish_reason": "stop"}]}]
     )
     done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "out", folder=tmp_path)
-    assert done.returncode == 0
+    assert done.status == 0
     assert "1 completion was cut off at the limit of tokens" in done.stderr
     assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 2

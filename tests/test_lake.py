@@ -22,8 +22,8 @@ from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
 from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
+from tests.build import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "theories" / "lean"
 TESTS = [FOLDER / "ProofR1Test" / "Module.lean", FOLDER / "ProofR1Test.lean"]
 FILES = sorted(file for file in FOLDER.rglob("*.lean") if "mini" not in file.parts and file not in TESTS)

@@ -13,8 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from proof_r1_formal.commands.machine import EXTRAS, TESTED, accelerators, libraries, version_advice
+from tests.build import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PINS = (
     "constraints.txt",
     "tests/integrations/requirements.txt",

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from proof_r1_formal.cli import main
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.outputs import LineFile, check_output, open_alone, output, write_output
+from tests.build import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 INPUTS = ("--problems", "P", "--completions", "C")
 
 READING = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.build import ROOT
+
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"`((?:proof-r1|python -m|make|inspect) [^`]*)`", PAGE)
 

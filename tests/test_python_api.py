@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +16,10 @@ from rich.console import Console
 
 import proof_r1_formal
 from proof_r1_formal import (
-    Completion,
     Premise,
     Problem,
     Verifier,
     parse_formula,
-    read_completions,
-    read_problems,
     show,
     three_way_options,
     verify,
@@ -34,10 +30,10 @@ from proof_r1_formal.proof.report import decode, encode
 from proof_r1_formal.proof.rewards import REWARDS
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.show import show_term
+from tests.build import EXAMPLES, action, completion, example_completions, example_problems
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+PROBLEMS = example_problems()
+COMPLETIONS = example_completions()
 REPORTS = list(proof_r1_formal.verify_many(PROBLEMS, COMPLETIONS))
 
 
@@ -107,8 +103,8 @@ def test_the_shortcuts_of_a_report(report: proof_r1_formal.TraceReport) -> None:
 
 def test_an_explanation_in_full() -> None:
     problem = PROBLEMS["garden/1"]
-    action = '{"id": "s1", "dependencies": ["h1"], "conclusion": "rose(bob)", "rule": "MODUS_TOLLENS"}'
-    assert verify(problem, f"<summary>[{action}]</summary>").explain().splitlines()[:3] == [
+    step = action("s1", "rose(bob)", "h1", rule="MODUS_TOLLENS")
+    assert verify(problem, completion(step)).explain().splitlines()[:3] == [
         "garden/1, sample 0: the completion selects no option.",
         "  NO_BINDING: no option is selected",
         "0 of 1 actions pass all checks.",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.build import ROOT
+
 SOURCES = [
     path for folder in ("proof_r1_formal", "training", "studies") for path in sorted((ROOT / folder).rglob("*.py"))
 ]

@@ -12,8 +12,8 @@ import typer
 
 import proof_r1_formal
 from proof_r1_formal.cli import COMMANDS, command
+from tests.build import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 REPORT = """
 import atexit, sys
 atexit.register(lambda: print(*sys.modules, file=sys.__stderr__))

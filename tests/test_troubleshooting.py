@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import proof_r1_formal
+from tests.build import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 ROWS = [row.split(" | ") for row in re.findall(r"^\| (`.*) \|$", PAGE, re.MULTILINE)]
 GAP = "…"

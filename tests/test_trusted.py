@@ -8,15 +8,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from proof_r1_formal.assistants.lean import AXIOMS, LeanKernel
 from proof_r1_formal.assistants.theories import check_schemata
 from proof_r1_formal.rules.catalogue import COMPLETE
+from tests.build import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "proof_r1_formal"
 
 TRUSTED = {f"kernel.{path.stem}" for path in (ROOT / PACKAGE / "kernel").glob("*.py") if path.stem != "__init__"}

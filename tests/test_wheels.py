@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.build import ROOT
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[1]
 CLASSIFIERS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
 VERSIONS = [f"cp3{line.rpartition('.')[2]}" for line in CLASSIFIERS if ":: 3." in line]
 

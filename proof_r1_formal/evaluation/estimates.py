@@ -67,9 +67,9 @@ def estimates(
     }
 
 
-def total(rows: Sequence[Row]) -> Row:
-    """The sums over all rows, for every score."""
-    return {measure: sum_parts([row[measure] for row in rows if measure in row]) for measure in Measure}
+def total(rows: Sequence[Row], measures: Collection[Measure] = tuple(Measure)) -> Row:
+    """The sums over all rows, for each of the scores."""
+    return {measure: sum_parts([row[measure] for row in rows if measure in row]) for measure in measures}
 
 
 def sum_parts(parts: Sequence[Part]) -> Part:

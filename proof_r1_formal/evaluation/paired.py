@@ -120,7 +120,7 @@ def compare_rates(
         problems[sample[0]].append(sample)
     if not problems:
         return {}
-    sides = [[total([rows[sample] for sample in of]) for of in problems.values()] for rows in (first, second)]
+    sides = [[total([rows[sample] for sample in of], measures) for of in problems.values()] for rows in (first, second)]
     parts = [[row[measure] for row in side] for measure in measures for side in sides]
     observed = _differences(list(map(sum_parts, parts)))
     drawn = [_differences(sums) for sums in resample(parts, resamples, random.Random(seed))]

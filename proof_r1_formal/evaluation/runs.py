@@ -113,7 +113,7 @@ def _parts(rows: Rows, measure: Measure, problems: Sequence[str]) -> list[Part]:
     for name, sample in sorted(rows):
         if name in by_problem:
             by_problem[name].append((sample, name))
-    return [total([rows[name, sample] for sample, name in of])[measure] for of in by_problem.values()]
+    return [total([rows[name, sample] for sample, name in of], [measure])[measure] for of in by_problem.values()]
 
 
 def _draw(first: Sequence[float], second: Sequence[float], *, by_seed: bool, rng: random.Random) -> float:

@@ -8,7 +8,6 @@ from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import ANSWER, Certificate, CertifiedStep
 from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.isabelle import theory_of
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.prover import search
@@ -22,7 +21,7 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import completion
+from tests.build import completion, problem
 
 
 def certificate(premises: Mapping[str, Formula], *steps: CertifiedStep) -> Certificate:
@@ -86,11 +85,11 @@ def rule_instance(rule_: Rule) -> Certificate:
 
 
 PREMISES = (
-    "helps(alonzo) ⊕ harms(alonzo)",
-    "compassion(alonzo)",
-    "wildlife(alonzo)",
-    "∀x (wildlife(x) ∧ care(x) → helps(x))",
-    "∀x (empathy(x) ∨ compassion(x) → care(x))",
+    ("p1", "helps(alonzo) ⊕ harms(alonzo)"),
+    ("p2", "compassion(alonzo)"),
+    ("p3", "wildlife(alonzo)"),
+    ("p4", "∀x (wildlife(x) ∧ care(x) → helps(x))"),
+    ("p5", "∀x (empathy(x) ∨ compassion(x) → care(x))"),
 )
 STEPS = (
     ("s1", ["p2", "p5"], "care(alonzo)", "IMPLICATION_ELIMINATION"),
@@ -102,8 +101,7 @@ STEPS = (
 
 
 def certified_trace() -> Certificate:
-    premises = tuple(Premise(f"p{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1))
-    problem = Problem("alonzo", premises, three_way_options(parse_formula("harms(alonzo)")), "h_goal_false")
-    found = certify(Verifier(), problem, completion(*STEPS)).certificate
+    asked = problem(*PREMISES, goal="harms(alonzo)", answer="h_goal_false", id="alonzo")
+    found = certify(Verifier(), asked, completion(*STEPS)).certificate
     assert isinstance(found, Certificate)
     return found

@@ -15,9 +15,7 @@ import pytest
 from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style
 from proof_r1_formal.assistants.certify import CheckedCertification, certify, certify_many
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
@@ -26,16 +24,16 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import completion, reference_traces, summary
-from tests.builders import problem as built
+from tests import build
+from tests.build import completion, example_completions, example_problems, reference_traces
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 VERIFIER = Verifier()
+LONG = pytest.mark.long
 PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)", "∃x sleeps(x)")
 
 
 def problem(*premises: str, goal: str = "cat(tom)") -> Problem:
-    return built(*(premises or PREMISES), goal=goal, answer="h_goal_false")
+    return build.problem(*(premises or PREMISES), goal=goal, answer="h_goal_false")
 
 
 S1 = ("s1", ["h2", "h3"], "dog tom", "IMPLICATION_ELIMINATION")
@@ -143,7 +141,7 @@ def test_long_closures_are_certified_up_to_a_bound(lean: LeanKernel) -> None:
             for n in range(length)
         ]
         binding = ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING")
-        return built("p0(a)", *rules, goal=f"p{length}(a)", answer=None), completion(*steps, binding)
+        return build.problem("p0(a)", *rules, goal=f"p{length}(a)", answer=None), completion(*steps, binding)
 
     shallow, reflected = (certify(VERIFIER, *chain(length)).certificate for length in (299, 300))
     assert isinstance(shallow, Certificate) and isinstance(reflected, Certificate)
@@ -165,7 +163,7 @@ def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
     theorems = []
     for name in NAMES:
         fact: Formula = Atom(name, (const(f"{name}!"),))
-        asked = Problem("hostile/1", (Premise(name, fact),), three_way_options(fact))
+        asked = build.problem(Premise(name, fact), goal=fact)
         found = certify(VERIFIER, asked, completion(("h_goal_true", [name], show(fact), "GOAL_BINDING")))
         if not isinstance(found.certificate, Certificate):  # a name that no formula of a completion can have
             assert "does not state the formula" in found.reason, (name, found.reason)
@@ -180,8 +178,8 @@ def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
 
 
 def test_examples(lean: LeanKernel) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
-    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    problems = example_problems()
+    completions = example_completions()
     judged = [found for _, found in certify_many(VERIFIER, problems, completions, lean)]
     assert Counter(found.is_theorem for found in judged) == {True: 11, False: 2}
     assert [fault for found in judged for fault in found.faults()] == []
@@ -206,24 +204,26 @@ def golden_traces(folder: Path) -> list[tuple[Problem, str]]:
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("style", "every", "count"), [("shallow", 1, 450), ("reflect", 9, 50), pytest.param("reflect", 1, 450, marks=LONG)]
+)
 def test_every_golden_proof_is_a_theorem(
-    shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
+    style: Style, every: int, count: int, shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    golden = golden_traces(shared_data)
+    golden = golden_traces(shared_data)[::every]
     found = [certify(VERIFIER, asked, text).certificate for asked, text in golden]
     certificates = [certificate for certificate in found if isinstance(certificate, Certificate)]
-    styles: tuple[Style, ...] = ("shallow", "reflect")
-    for style in styles:
-        judgements = lean.check([certificate.answer(style) for certificate in certificates])
-        accepted = sum(judgement.accepted for judgement in judgements)
-        with capsys.disabled():
-            print(f"\n{accepted} of {len(golden)} golden proofs are theorems, {style} ({lean.version})")  # noqa: T201
-        assert accepted == len(golden) == 450
+    judgements = lean.check([certificate.answer(style) for certificate in certificates])
+    accepted = sum(judgement.accepted for judgement in judgements)
+    with capsys.disabled():
+        print(f"\n{accepted} of {len(golden)} golden proofs are theorems, {style} ({lean.version})")  # noqa: T201
+    assert accepted == len(golden) == count
 
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_corrupted_golden_proofs(shared_data: Path, lean: LeanKernel) -> None:
+@pytest.mark.parametrize(("count", "accepted"), [(500, 50), pytest.param(2000, 200, marks=LONG)])
+def test_corrupted_golden_proofs(count: int, accepted: int, shared_data: Path, lean: LeanKernel) -> None:
     """A certificate exists exactly where another solver verifies the whole closure, and says the right thing."""
     source = random.Random(7)
     golden = golden_traces(shared_data)
@@ -231,7 +231,7 @@ def test_corrupted_golden_proofs(shared_data: Path, lean: LeanKernel) -> None:
     judge = Verifier(z3, evidence="none")
     theorems = []
     corrupted = 0
-    while corrupted < 2000:
+    while corrupted < count:
         asked, text = source.choice(golden)
         changed = corrupt(text, asked, source)
         if changed == text:
@@ -256,7 +256,7 @@ def test_corrupted_golden_proofs(shared_data: Path, lean: LeanKernel) -> None:
             own = {f"({render.formula(premise.formula)[1:]}" for premise in asked.premises}
             said = re.findall(r"^  \(h_\w+ : (.*)\)$", theorem.statement, re.MULTILINE)
             assert set(said) <= own
-    assert len(theorems) > 200
+    assert len(theorems) > accepted
     assert all(judgement.accepted for judgement in lean.check(theorems))
 
 
@@ -283,4 +283,4 @@ def corrupt(text: str, asked: Problem, source: random.Random) -> str:
         lambda: action.update(rule=source.choice(["MODUS_TOLLENS", "CONJUNCTION_INTRODUCTION", "NO_RULE"])),
     ]
     source.choice(changes)()
-    return summary(*actions)
+    return completion(*actions)

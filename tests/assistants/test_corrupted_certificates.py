@@ -23,7 +23,7 @@ from proof_r1_formal.kernel.syntax import TOP, Formula, Not
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from tests.assistants.test_certify import golden_traces
-from tests.builders import example_answers
+from tests.build import example_answers
 
 SOLVER = EmbeddedSolver()
 STYLES: tuple[Style, ...] = ("shallow", "reflect")

@@ -15,7 +15,6 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean_file import lean_file
 from proof_r1_formal.cli import app
 from proof_r1_formal.commands import benchmark, certificates, common
-from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.kernel.answer import is_countermodel
@@ -23,8 +22,7 @@ from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.text.parse import parse_formula
-from tests.builders import problem
+from tests.build import problem
 
 INFINITE = ("∀x ¬R(x, x)", "∀x ∀y ∀z (R(x, y) ∧ R(y, z) → R(x, z))", "∀x ∃y R(x, y)")
 """Premises that have infinite models only."""
@@ -100,17 +98,13 @@ def test_one_countermodel_is_certified_alone() -> None:
     ],
 )
 def test_why_there_is_none(options: dict[str, str], why: str) -> None:
-    premises = (Premise("h1", parse_formula("P(a)")),)
-    asked = Problem("p", premises, tuple([Option(name, name, parse_formula(text)) for name, text in options.items()]))
-    found = certify_problem(Verifier(), asked)
+    found = certify_problem(Verifier(), problem("P(a)", options=options))
     assert isinstance(found, NoCertificate)
     assert why in found.reason
 
 
 def test_a_choice_that_follows_is_certified_like_any_claim() -> None:
-    premises = (Premise("h1", parse_formula("P(a) ∧ R(a)")),)
-    options = (Option("a", "a", parse_formula("Q(a)")), Option("b", "b", parse_formula("R(a)")))
-    certificate = certify_problem(Verifier(), Problem("p", premises, options))
+    certificate = certify_problem(Verifier(), problem("P(a) ∧ R(a)", options={"a": "Q(a)", "b": "R(a)"}))
     assert isinstance(certificate, Certificate)
     assert str(step_of(certificate)[1]) == "R(a)"
 
@@ -198,8 +192,7 @@ def test_a_row_of_the_benchmark_has_the_size_of_the_largest_countermodel() -> No
 
 
 def test_problems_without_a_theorem_are_counted(capfd: pytest.CaptureFixture[str]) -> None:
-    options = (Option("a", "a", parse_formula("Q(a)")), Option("b", "b", parse_formula("R(a)")))
-    open_ = Problem("p", (Premise("h1", parse_formula("P(a)")),), options)
+    open_ = problem("P(a)", options={"a": "Q(a)", "b": "R(a)"}, id="p")
     verifier = Verifier()
     theorems = certificates.Theorems(verifier, None, None, "shallow")
     for asked in (open_, problem("P(a)", goal="P(a)"), open_):

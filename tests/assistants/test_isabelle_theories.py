@@ -22,7 +22,7 @@ from proof_r1_formal.rules.schema import Schema
 from tests.assistants.isabelle_terms import SCHEMATIC
 from tests.assistants.isar_certificates import QUERIES, answer_theory, certified_trace, one_step, proved, rule_instance
 from tests.assistants.isar_reader import LOGIC, SCHEMATA, THEORIES, Lemma, read_theory
-from tests.builders import question
+from tests.build import sequent
 
 LEAN = resource("theories") / "lean" / "ProofR1"
 OWN = Path(__file__).resolve().parents[2] / "examples" / "own.toml"
@@ -128,7 +128,7 @@ def test_isabelle_builds_the_theories() -> None:
 
 @pytest.mark.isabelle
 def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
-    certificates = [one_step(question(text), proved(question(text))) for text in QUERIES]
+    certificates = [one_step(sequent(text), proved(sequent(text))) for text in QUERIES]
     certificates += [*map(rule_instance, FOLIO.rules), certified_trace()]
     theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
     theories |= {f"Schema{n}": schema_theory(schema, f"Schema{n}") for n, schema in enumerate(ALL_SCHEMATA)}

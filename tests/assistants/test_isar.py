@@ -30,7 +30,7 @@ from tests.assistants.isar_certificates import (
 )
 from tests.assistants.isar_reader import Answer, read_theory
 from tests.assistants.test_lean_kernel import truth_table_lines
-from tests.builders import question
+from tests.build import sequent
 
 
 def assert_reads(checked: Certificate) -> Answer:
@@ -55,7 +55,7 @@ def test_certificates_of_generated_proofs(query: Query) -> None:
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_certificates(text: str) -> None:
-    query = question(text)
+    query = sequent(text)
     assert_reads(one_step(query, proved(query)))
 
 
@@ -114,7 +114,7 @@ def test_hostile_ids_stay_in_their_place(name: str) -> None:
 )
 def test_what_is_no_proof(text: str, proof: Proof) -> None:
     with pytest.raises(ProofError):
-        answer_theory(one_step(question(text), proof), "T")
+        answer_theory(one_step(sequent(text), proof), "T")
 
 
 # -- the reader is not credulous --------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_what_is_no_proof(text: str, proof: Proof) -> None:
     ],
 )
 def test_a_wrong_proof_is_not_read(text: str, proof: Proof) -> None:
-    query = question(text)
+    query = sequent(text)
     with pytest.raises(ProofError):
         check(proof, query.dependencies, query.conclusion)
     written = answer_theory(one_step(query, proof), "T")
@@ -174,7 +174,7 @@ def test_changed_certificates_are_not_read(old: str, new: str) -> None:
     ],
 )
 def test_changed_blocks_are_not_read(text: str, old: str, new: str) -> None:
-    query = question(text)
+    query = sequent(text)
     written = answer_theory(one_step(query, proved(query)), "T")
     changed = re.sub(old, new, written)
     assert changed != written

@@ -21,7 +21,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
-from tests.builders import example_answers
+from tests.build import example_answers
 
 HOSTILE = "x\naxiom oops : False -/ /- \r\u2028\u202eé"
 

@@ -36,7 +36,7 @@ from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import CONNECTIVES, nested, question
+from tests.build import CONNECTIVES, nested, sequent
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -111,12 +111,12 @@ def judged(lean: LeanKernel) -> dict[str, Judgement]:
     """All worked examples, checked together."""
     theorems = {}
     for text in ENTAILED:
-        query = question(text)
+        query = sequent(text)
         proof = search(query.dependencies, query.conclusion).proof
         assert proof is not None, text
         theorems[text] = entailment_theorem(query.dependencies, query.conclusion, proof)
     for text in REFUTED:
-        query = question(text)
+        query = sequent(text)
         answer = EmbeddedSolver().decide(query)
         assert isinstance(answer, Refuted) and answer.model is not None, text
         theorem = refutation(query.dependencies, query.conclusion, answer.model)
@@ -150,13 +150,13 @@ def test_larger_countermodels_are_evaluated_up_to_a_bound(lean: LeanKernel) -> N
 
 def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:
     kernel = KernelEvidence(lean)
-    claim, other = question("p; p → q ⊢ q"), question("p; p → q ⊢ r")
+    claim, other = sequent("p; p → q ⊢ q"), sequent("p; p → q ⊢ r")
     proof = search(claim.dependencies, claim.conclusion).proof
     assert proof is not None
     judgements = [kernel.judge(query, Entailed(proof)) for query in (claim, other)]
     assert [judgement is not None and judgement.accepted for judgement in judgements] == [True, False]
     empty, full = Structure({"Entity": 1}, {"p": frozenset()}), Structure({"Entity": 1}, {"p": frozenset({(0,)})})
-    refuted = [kernel.judge(question("⊢ ∃x p(x)"), Refuted(model)) for model in (empty, full)]
+    refuted = [kernel.judge(sequent("⊢ ∃x p(x)"), Refuted(model)) for model in (empty, full)]
     assert [judgement is not None and judgement.accepted for judgement in refuted] == [True, False]
     assert kernel.judge(claim, Entailed()) is None
 

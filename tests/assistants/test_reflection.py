@@ -21,7 +21,7 @@ from proof_r1_formal.kernel.syntax import App, Formula, Not, Or, const
 from proof_r1_formal.kernel.term import Eliminate, Instance, Introduce, Repeat
 from proof_r1_formal.text.parse import parse_formula
 from tests.assistants.test_lean_kernel import ENTAILED, REFUTED
-from tests.builders import question
+from tests.build import sequent
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -42,7 +42,7 @@ def test_proofs_and_countermodels_are_theorems(lean: LeanKernel) -> None:
     theorems: dict[str, LeanTheorem] = {}
     valid = {*ENTAILED, *REFUTED}
     for text in ENTAILED:
-        query = question(text)
+        query = sequent(text)
         proof = search(query.dependencies, query.conclusion).proof
         assert proof is not None
         theorems[text] = reflection.entailment(query.dependencies, query.conclusion, proof)
@@ -50,7 +50,7 @@ def test_proofs_and_countermodels_are_theorems(lean: LeanKernel) -> None:
         if shown(proof, query.dependencies)[0] == FALSUM:  # which shows anything
             valid.add(f"{text}, negated")
     for text in REFUTED:
-        query = question(text)
+        query = sequent(text)
         answer = EmbeddedSolver().decide(query)
         assert isinstance(answer, Refuted) and answer.model is not None
         theorems[text] = reflection.refutation(query.dependencies, query.conclusion, answer.model)

@@ -9,9 +9,8 @@ import pytest
 
 from proof_r1_formal.commands.service import _token
 from proof_r1_formal.errors import ProofR1Error
-from tests.commands.running import Run
+from tests.build import EXAMPLES, Run
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
 
 

@@ -18,8 +18,7 @@ from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.generate.problems import DISTRACTORS, STEPS, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.models.prompts import messages
-from tests.builders import action, summary
-from tests.commands.running import Run
+from tests.build import Run, action, completion, example_problems
 
 TESTS = Path(__file__).resolve().parents[1]
 EXAMPLES = TESTS.parent / "examples"
@@ -74,7 +73,7 @@ def test_a_report_has_the_title_and_the_certificates_asked_for(run: Run, tmp_pat
 def test_the_steps_that_rates_leave_out_are_chosen(run: Run, tmp_path: Path) -> None:
     """A wrong step that cites what does not exist counts, but not for the reference implementation."""
     steps = [action("s1", "waters(mara, roses)", "nothing"), action("h_goal_true", "waters(mara, roses)", "h1", "h2")]
-    record = {"problem_id": "garden/1", "completion": summary(*steps)}
+    record = {"problem_id": "garden/1", "completion": completion(*steps)}
     (tmp_path / "c").write_text(json.dumps(record), "utf-8")
     counted = {}
     for option in ((), ("--eligibility", "own-fault"), ("--eligibility", "reference")):
@@ -164,7 +163,7 @@ def test_proofs_begin_where_the_thoughts_of_the_model_begin(run: Run, tmp_path: 
 @pytest.mark.parametrize("prompts", ["default", "paper"])
 @pytest.mark.parametrize("thinking", ["explicit", "native"])
 def test_prompts_are_those_asked_for(run: Run, prompts: Any, thinking: Any) -> None:
-    problems = read_problems(EXAMPLES / "problems.jsonl")
+    problems = example_problems()
     given = ("prompt", *INPUTS[:2], "--id", "garden/1", "--to", "json")
     done = run(*given, "--thinking", thinking, "--prompts", prompts)
     assert json.loads(done.stdout) == messages(problems["garden/1"], thinking=thinking, prompts=prompts)

@@ -9,15 +9,12 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal import read_problems
 from proof_r1_formal.assistants import dojo
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.rules.catalogue import TRAIN
-from tests.builders import action, summary
-from tests.commands.running import Run
+from tests.build import EXAMPLES, Run, action, completion, example_problems
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
 
 
@@ -90,7 +87,7 @@ def test_evaluate_verifies_with_the_rules_of_the_dataset(run: Run, rules: str, r
     write_problem(tmp_path / "p.jsonl", ("q/1", ["¬∀x P(x)"], "∃x ¬P(x)", "h_goal_true"))
     steps = [action("s1", "∃x ¬P(x)", "h1", rule="QUANTIFIER_NEGATION")]
     steps.append(action("h_goal_true", "∃x ¬P(x)", "s1", rule="GOAL_BINDING"))
-    record = {"problem_id": "q/1", "completion": summary(*steps), "truncated": True}
+    record = {"problem_id": "q/1", "completion": completion(*steps), "truncated": True}
     (tmp_path / "c.jsonl").write_text(json.dumps(record), "utf-8")
     (tmp_path / "study.toml").write_text(
         f'[datasets.q]\nproblems = "p.jsonl"\nrules = "{rules}"\n'
@@ -205,7 +202,7 @@ def test_the_reason_for_no_certificate_is_one_line(run: Run, tmp_path: Path) -> 
     """Also where it is longer than a terminal is wide."""
     name = f"n/{'1' * 90}"
     source = write_problem(tmp_path / "p.jsonl", (name, ["P(a)"], "Q(a)", "h_goal_true"))
-    answer = summary(action("h_goal_true", "Q(a)", "h1", rule="GOAL_BINDING"))
+    answer = completion(action("h_goal_true", "Q(a)", "h1", rule="GOAL_BINDING"))
     (tmp_path / "c.jsonl").write_text(json.dumps({"problem_id": name, "completion": answer}))
     done = run("certify", "-p", str(source), "-c", str(tmp_path / "c.jsonl"), "--kernel", "none")
     assert f"{name}, sample 0: no certificate: not entailed: h_goal_true" in done.stdout.splitlines()
@@ -235,7 +232,7 @@ def test_theories_trace_fails_at_a_difference(run: Run, monkeypatch: pytest.Monk
 
 
 def test_grammar_writes_each_dialect(run: Run) -> None:
-    problem = read_problems(EXAMPLES / "problems.jsonl")["garden/1"]
+    problem = example_problems()["garden/1"]
     made = completion_grammar(problem, TRAIN, steps=3)
     given = ("grammar", *PROBLEMS, "--id", "garden/1", "--steps", "3")
     expected = {

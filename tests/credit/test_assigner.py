@@ -17,15 +17,14 @@ from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, div
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines, CreditSettings
 from proof_r1_formal.credit.workers import Workers
-from tests.builders import action, problem, summary
+from tests.build import action, byte_ids, completion, problem
 
 Answers = list[tuple[Problem, str]]
-END = 256
 
 
 def batch(answers: Answers) -> tuple[list[Problem], list[list[int]]]:
     """Problems and token ids."""
-    return [problem for problem, _ in answers], [[*text.encode(), END] for _, text in answers]
+    return [problem for problem, _ in answers], [byte_ids(text) for _, text in answers]
 
 
 @pytest.mark.parametrize("preset", ["paper", "shared", "hardened", "strict"])
@@ -164,10 +163,10 @@ def test_an_opening_is_verified_and_has_no_credit(answers: Answers, byte_tokeniz
     """The tokens of a whole completion, and of what follows its first action, share the credit of the later ones."""
     problem, text = next((p, t) for p, t in answers if len(Verifier().verify(p, t).actions) > 2)
     cut = text.index("}") + 1
-    opening, rest = text[:cut], [*text[cut:].encode(), END]
+    opening, rest = text[:cut], byte_ids(text[cut:])
     with CreditAssigner(byte_tokenizer, workers=workers) as assigner:
         rollouts = assigner.verify([problem], [rest], openings=[opening])
-        whole = CreditAssigner(byte_tokenizer, workers=0).verify([problem], [[*text.encode(), END]])
+        whole = CreditAssigner(byte_tokenizer, workers=0).verify([problem], [byte_ids(text)])
         assert rollouts[0].report == whole[0].report
         found = assigner.assign(rollouts, 1)
     expected = CreditAssigner(byte_tokenizer, workers=0).assign(whole, 1)
@@ -192,9 +191,9 @@ def test_an_answer_is_the_id_of_an_option(byte_tokenizer: str, workers: int) -> 
     """Evaluation finds an option by its formula; in training such an answer would be paid for no choice."""
     pets = problem("cat(tom)", "cat(tom) → shy(tom)", goal="shy(tom)")
     steps = [action("s1", "shy(tom)", "h1", "h2"), action("s2", "shy(tom)", "s1", rule="GOAL_BINDING")]
-    assert Verifier().verify(pets, summary(*steps)).answer == "h_goal_true"
+    assert Verifier().verify(pets, completion(*steps)).answer == "h_goal_true"
     with CreditAssigner(byte_tokenizer, workers=workers) as assigner:
-        (rollout,) = assigner.verify([pets], [[*summary(*steps).encode(), END]])
+        (rollout,) = assigner.verify([pets], [byte_ids(completion(*steps))])
     assert (rollout.report.answer, rollout.report.answer_correct) == (None, False)
 
 

@@ -15,8 +15,8 @@ from proof_r1_formal.credit.diagnostics import token_terms
 from proof_r1_formal.credit.pieces import BYTE_LEVEL, TokenizerError, TokenPieces
 from proof_r1_formal.credit.workers import Workers
 from proof_r1_formal.generate import Proved, Prover, completion, summary
-from tests.builders import action, problem
-from tests.builders import summary as written
+from tests import build
+from tests.build import action, problem
 
 tokenizers = pytest.importorskip("tokenizers", reason="the extra train is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra train is not installed")
@@ -66,7 +66,7 @@ def read(tokenizer: Any, ids: tuple[int, ...] | None) -> str:
     return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(ids).text
 
 
-@pytest.mark.parametrize("text", [written(FIRST, WRONG), written(FIRST), "no proof"])
+@pytest.mark.parametrize("text", [build.completion(FIRST, WRONG), build.completion(FIRST), "no proof"])
 def test_the_terms_of_a_replaced_row_are_those_of_its_tokens(tokenizer: Any, text: str) -> None:
     with CreditAssigner(tokenizer, method="proof_r1_taught", workers=0, replaces_rows=True) as assigner:
         rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, text), encoded(tokenizer, right(tokenizer))])
@@ -83,7 +83,7 @@ def test_the_terms_of_a_replaced_row_are_those_of_its_tokens(tokenizer: Any, tex
 @settings(max_examples=60)
 @given(data=st.data())
 def test_kept_tokens_are_the_models_and_the_whole_is_a_proof(tokenizer: Any, data: st.DataObject) -> None:
-    start = written(FIRST, WRONG)
+    start = build.completion(FIRST, WRONG)
     text = start[: data.draw(st.integers(0, len(start)))] + data.draw(st.sampled_from(["", "é", "\U0001f600", "]"]))
     whole = encoded(tokenizer, text)[:-1]
     cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=3).map(sorted))
@@ -104,7 +104,7 @@ def test_kept_tokens_are_the_models_and_the_whole_is_a_proof(tokenizer: Any, dat
 
 
 def test_kept_text_ends_in_the_last_accepted_action(tokenizer: Any) -> None:
-    text = written(FIRST, WRONG)
+    text = build.completion(FIRST, WRONG)
     found = credited(tokenizer, "taught", text)
     corrected = read(tokenizer, found.replaced[0])
     kept = text[: text.index("}") + 1]
@@ -136,7 +136,7 @@ def test_a_token_that_no_text_has_stops_no_run() -> None:
 
 
 def test_workers_correct_as_this_process_does(tokenizer: Any) -> None:
-    ids = [encoded(tokenizer, text) for text in ("", written(FIRST, WRONG), written(FIRST, BOUND))]
+    ids = [encoded(tokenizer, text) for text in ("", build.completion(FIRST, WRONG), build.completion(FIRST, BOUND))]
     here = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True).credit([CHAIN] * 3, ids, 3)
     with CreditAssigner(tokenizer, method="taught", workers=2, replaces_rows=True) as assigner:
         there = assigner.credit([CHAIN] * 3, ids, 3)
@@ -149,7 +149,7 @@ def test_workers_correct_as_this_process_does(tokenizer: Any) -> None:
 
 def test_taught_imitates_corrections_and_flawless_rollouts(tokenizer: Any) -> None:
     proof = right(tokenizer)
-    found = credited(tokenizer, "taught", proof, written(FIRST, WRONG))
+    found = credited(tokenizer, "taught", proof, build.completion(FIRST, WRONG))
     assert found.replaced[0] is None
     assert set(found.advantages[0]) == {1.0}
     assert found.replaced[1] is not None
@@ -158,12 +158,12 @@ def test_taught_imitates_corrections_and_flawless_rollouts(tokenizer: Any) -> No
 
 
 def test_a_correction_joins_the_group_of_proof_r1(tokenizer: Any) -> None:
-    texts = [written(FIRST, WRONG), written(WRONG), right(tokenizer)]
+    texts = [build.completion(FIRST, WRONG), build.completion(WRONG), right(tokenizer)]
     found = credited(tokenizer, "proof_r1_taught", *texts, preset="hardened")
     assert found.replaced[0] is not None
     assert found.replaced[1:] == (None, None)
     row = read(tokenizer, found.replaced[0])
-    assert row.startswith(written(FIRST)[:-1].removesuffix("]</summary"))
+    assert row.startswith(build.completion(FIRST)[:-1].removesuffix("]</summary"))
     # The group has four members: the three rollouts and the correction, which takes the row of the first rollout.
     ids = [encoded(tokenizer, text) for text in [*texts, row]]
     alone = CreditAssigner(tokenizer, method="proof_r1", preset="hardened", workers=0)
@@ -174,7 +174,7 @@ def test_a_correction_joins_the_group_of_proof_r1(tokenizer: Any) -> None:
 
 
 def test_averages_move_by_the_rollouts_alone(tokenizer: Any) -> None:
-    ids = [encoded(tokenizer, text) for text in (written(FIRST, WRONG), written(WRONG))]
+    ids = [encoded(tokenizer, text) for text in (build.completion(FIRST, WRONG), build.completion(WRONG))]
     states = []
     for method in ("proof_r1", "proof_r1_taught"):
         assigner = CreditAssigner(tokenizer, method=method, preset="hardened", workers=0, replaces_rows=True)
@@ -184,7 +184,7 @@ def test_averages_move_by_the_rollouts_alone(tokenizer: Any) -> None:
 
 
 def test_contrast_is_about_one_pair_of_actions(tokenizer: Any) -> None:
-    wrong, other = written(FIRST, WRONG), written(WRONG)
+    wrong, other = build.completion(FIRST, WRONG), build.completion(WRONG)
     found = credited(tokenizer, "contrast", wrong, right(tokenizer), other, wrong)
     assert [row is not None for row in found.replaced] == [False, False, True, False]
     pieces = TokenPieces(tokenizer.backend_tokenizer.to_str())
@@ -219,23 +219,23 @@ def test_a_text_without_an_array_loses_what_its_correction_replaces(tokenizer: A
 
 
 def test_a_correction_that_is_too_long_is_left_out(tokenizer: Any) -> None:
-    found = credited(tokenizer, "taught", written(FIRST, WRONG), max_tokens=20)
+    found = credited(tokenizer, "taught", build.completion(FIRST, WRONG), max_tokens=20)
     assert found.replaced == (None,)
     assert not any(found.advantages[0])
     assert found.metrics["corrected"] == 0.0
 
 
 def test_the_longest_correction_that_fits_is_taken(tokenizer: Any) -> None:
-    whole = credited(tokenizer, "taught", written(FIRST, WRONG)).replaced[0]
+    whole = credited(tokenizer, "taught", build.completion(FIRST, WRONG)).replaced[0]
     assert whole is not None
     for limit, row in ((len(whole), whole), (len(whole) - 1, None)):
-        assert credited(tokenizer, "taught", written(FIRST, WRONG), max_tokens=limit).replaced == (row,)
+        assert credited(tokenizer, "taught", build.completion(FIRST, WRONG), max_tokens=limit).replaced == (row,)
 
 
 @pytest.mark.parametrize("method", ["taught", "contrast"])
 def test_imitation_and_contrast_have_no_terms(tokenizer: Any, method: str) -> None:
     with CreditAssigner(tokenizer, method=method, workers=0, replaces_rows=True) as assigner:
-        rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, written(FIRST, WRONG))] * 2)
+        rollouts = assigner.verify([CHAIN] * 2, [encoded(tokenizer, build.completion(FIRST, WRONG))] * 2)
         with pytest.raises(ProofR1Error, match=f"'{method}' does not credit actions"):
             token_terms(rollouts, 2, assigner.state_dict(), method=method)
 
@@ -243,13 +243,13 @@ def test_imitation_and_contrast_have_no_terms(tokenizer: Any, method: str) -> No
 @pytest.mark.parametrize("asked", [OPEN, problem("P(a)", "¬P(a)")])
 def test_what_has_no_proof_is_not_corrected(tokenizer: Any, asked: Problem) -> None:
     assigner = CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True)
-    found = assigner.credit([asked], [encoded(tokenizer, written(WRONG))], 1)
+    found = assigner.credit([asked], [encoded(tokenizer, build.completion(WRONG))], 1)
     assert found.replaced == (None,)
     assert not any(found.advantages[0])
 
 
 def test_other_methods_correct_nothing(tokenizer: Any) -> None:
-    found = credited(tokenizer, "proof_r1", written(FIRST, WRONG))
+    found = credited(tokenizer, "proof_r1", build.completion(FIRST, WRONG))
     assert found.replaced == (None,)
     assert "corrected" not in found.metrics
 
@@ -279,7 +279,7 @@ def test_a_trainer_that_keeps_its_rows_is_refused(tokenizer: Any, method: str) -
 def test_a_fault_of_the_prover_changes_no_report_and_is_logged(
     tokenizer: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ids = encoded(tokenizer, written(FIRST, WRONG))
+    ids = encoded(tokenizer, build.completion(FIRST, WRONG))
     with CreditAssigner(tokenizer, method="taught", workers=0, replaces_rows=True) as assigner:
         expected = assigner.verify([CHAIN], [ids])[0]
     monkeypatch.setattr(Prover, "continue_proof", lambda *_, **__: 1 / 0)
@@ -294,13 +294,13 @@ def test_a_fault_of_the_prover_changes_no_report_and_is_logged(
 def test_a_prover_that_takes_too_long_changes_no_report(tokenizer: Any) -> None:
     settings = Settings(rules="train", evaluation=False)
     more = [f'{{"id":"z{n}","dependencies":["h1"],"conclusion":"⊤","rule":"X"}}' for n in range(20_000)]
-    report = settings.verifier().verify(CHAIN, written(WRONG))
+    report = settings.verifier().verify(CHAIN, build.completion(WRONG))
     with Workers(settings, timeout=1e-3, corrects=True) as workers:
-        assert workers.correct(CHAIN, written(WRONG, *more), report).result() == (None, 0.0)
+        assert workers.correct(CHAIN, build.completion(WRONG, *more), report).result() == (None, 0.0)
 
 
 def test_an_evaluation_corrects_nothing(tokenizer: Any) -> None:
     with CreditAssigner(tokenizer, method="taught", workers=1, replaces_rows=True) as assigner:
-        ids = encoded(tokenizer, written(WRONG))
+        ids = encoded(tokenizer, build.completion(WRONG))
         assert assigner.verify([CHAIN], [ids], correct=False)[0].corrected is None
         assert assigner.verify([CHAIN], [ids])[0].corrected is not None

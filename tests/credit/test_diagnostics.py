@@ -17,7 +17,7 @@ from proof_r1_formal.credit.diagnostics import (
     signals_by_problem,
     token_terms,
 )
-from tests.builders import action, problem, summary
+from tests.build import action, byte_ids, completion, problem
 from tests.models.agent_replies import BAD, GOOD, PROBLEM
 
 Answers = list[tuple[Problem, str]]
@@ -56,7 +56,7 @@ def test_signals_are_those_of_the_reports() -> None:
         action("s2", "cat tom ∧ shy tom", "h1", "s1", rule="MODUS_TOLLENS"),
         action("s3", "dog tom", "h1", rule="NONSENSE"),
     )
-    reports = [Verifier().verify(pets, summary(*steps))] * 2
+    reports = [Verifier().verify(pets, completion(*steps))] * 2
     [found] = signals_by_problem(reports, TRAIN)
     assert found == [("IMPLICATION_ELIMINATION", 1.0), ("MODUS_TOLLENS", 0.3), (INVALID_RULE, 0.1)] * 2
     shares = {"signal_0": 0.0, "signal_0.1": 1 / 3, "signal_0.3": 1 / 3, "signal_1": 1 / 3}
@@ -67,7 +67,7 @@ def test_signals_are_those_of_the_reports() -> None:
 @pytest.mark.parametrize("method", ["proof_r1", "no_verification", "no_closure"])
 def test_the_terms_add_up_to_the_advantages(answers: Answers, byte_tokenizer: str, method: str) -> None:
     given = [*answers, (PROBLEM, GOOD), (PROBLEM, BAD)]  # an eligible answer is right, and one is wrong
-    problems, ids = [one for one, _ in given], [[*text.encode(), 256] for _, text in given]
+    problems, ids = [one for one, _ in given], [byte_ids(text) for _, text in given]
     with CreditAssigner(byte_tokenizer, method=method, workers=0) as assigner:
         rollouts = assigner.verify(problems, ids)
         for _ in range(2):  # the second time with averages that have moved
@@ -94,7 +94,7 @@ def test_a_rollout_that_is_not_verified_has_terms_of_nothing(answers: Answers, b
 
 
 def test_a_method_without_credit_of_actions_has_no_terms(answers: Answers, byte_tokenizer: str) -> None:
-    problems, ids = [one for one, _ in answers], [[*text.encode(), 256] for _, text in answers]
+    problems, ids = [one for one, _ in answers], [byte_ids(text) for _, text in answers]
     with CreditAssigner(byte_tokenizer, method="grpo", workers=0) as assigner:
         rollouts = assigner.verify(problems, ids)
         with pytest.raises(ProofR1Error, match="'grpo' does not credit actions"):
@@ -106,10 +106,10 @@ def test_the_means_of_a_batch_by_hand() -> None:
     shy, bound = action("s1", "shy(tom)", "h1", "h2"), action("h_goal_true", "shy(tom)", "s1", rule="GOAL_BINDING")
     useless = action("s2", "cat(tom) ∧ shy(tom)", "h1", "s1", rule="CONJUNCTION_INTRODUCTION")
     texts = [
-        summary(shy, useless, bound),  # three signals of 1, one of them of no use
-        summary({**shy, "rule": "MODUS_TOLLENS"}, bound),  # 0.3 twice: verified, not by the rules
-        summary(action("h_goal_true", "shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1: a guess
-        summary(action("h_goal_false", "¬shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1
+        completion(shy, useless, bound),  # three signals of 1, one of them of no use
+        completion({**shy, "rule": "MODUS_TOLLENS"}, bound),  # 0.3 twice: verified, not by the rules
+        completion(action("h_goal_true", "shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1: a guess
+        completion(action("h_goal_false", "¬shy(tom)", "h1", rule="GOAL_BINDING")),  # 0.1
         "no summary",  # 0
     ]
     assert batch_metrics([Verifier(evaluation=False).verify(pets, text) for text in texts]) == pytest.approx(

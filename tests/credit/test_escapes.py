@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from functools import cache
@@ -17,11 +16,11 @@ from proof_r1_formal import Verifier
 from proof_r1_formal.credit.align import NOBODY, Alignment
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.methods import Rollout
-from proof_r1_formal.credit.pieces import BYTE_LEVEL
 from proof_r1_formal.credit.terms import PresetName
 from proof_r1_formal.workers import pool as scheduler
 from studies.reward_edits import PROBLEM
 from studies.reward_search import GROUP, HONEST, TOLERANCE, Kind, improves, place_of
+from tests.build import byte_ids, byte_tokenizer
 
 END, SUMMARY, SUMMARY_END, THINK, THINK_END, STOP, UNKNOWN = 256, 257, 258, 259, 260, 261, 999
 SPECIAL = {
@@ -36,21 +35,17 @@ PRESETS = get_args(PresetName)
 HARD: tuple[PresetName, ...] = ("hardened", "strict")
 
 
-@cache
-def tokenizer() -> str:
-    """A token for each byte, and the tags as special tokens."""
-    added = [{"id": number, "content": text, "special": True} for text, number in SPECIAL.items()]
-    model = {"type": "BPE", "vocab": BYTE_LEVEL, "merges": []}
-    return json.dumps({"model": model, "decoder": {"type": "ByteLevel"}, "added_tokens": added})
+TOKENIZER = byte_tokenizer(*SPECIAL)
+"""A token for each byte, and the tags as special tokens."""
 
 
 @cache
 def assigner(preset: PresetName) -> CreditAssigner:
-    return CreditAssigner(tokenizer(), preset=preset, rules="folio", workers=0)
+    return CreditAssigner(TOKENIZER, preset=preset, rules="folio", workers=0)
 
 
 def ids_of(kind: Kind) -> list[int]:
-    return [*HONEST[kind].completion.encode(), END]
+    return byte_ids(HONEST[kind].completion)
 
 
 def with_tags(ids: list[int]) -> list[int]:
@@ -72,7 +67,7 @@ def credited(preset: PresetName, kind: Kind, rollout: Rollout) -> BatchCredit:
     """The credit of the honest group with a rollout in place of one of the kind, in a first batch."""
     rollouts = [honest(preset, one) for one in GROUP]
     rollouts[place_of(kind)] = rollout
-    return CreditAssigner(tokenizer(), preset=preset, rules="folio", workers=0).assign(rollouts, len(GROUP))
+    return CreditAssigner(TOKENIZER, preset=preset, rules="folio", workers=0).assign(rollouts, len(GROUP))
 
 
 def earned(preset: PresetName, kind: Kind, rollout: Rollout) -> float:
@@ -151,8 +146,8 @@ def test_replies_of_tools_are_no_way_out(preset: PresetName) -> None:
 @pytest.mark.parametrize("preset", HARD)
 def test_a_completion_that_outlasts_its_worker_is_wrong(preset: PresetName, closed: None) -> None:
     actions = ",".join([f'{{"id":"s{n}","dependencies":["h1"],"conclusion":"⊤","rule":"X"}}' for n in range(20_000)])
-    ids = [*f"<summary>[{actions}]</summary>".encode(), END]
-    with CreditAssigner(tokenizer(), preset=preset, rules="folio", timeout=1e-3) as impatient:
+    ids = byte_ids(f"<summary>[{actions}]</summary>")
+    with CreditAssigner(TOKENIZER, preset=preset, rules="folio", timeout=1e-3) as impatient:
         (rollout,) = impatient.verify([PROBLEM], [ids])
     found = credited(preset, Kind.WRONG, rollout)
     sums = [fsum(one) for one in found.advantages]
@@ -166,7 +161,7 @@ def test_an_error_of_the_verifier_is_no_way_out(monkeypatch: pytest.MonkeyPatch)
         raise RecursionError("too deep")
 
     before = earned("hardened", Kind.WRONG, honest("hardened", Kind.WRONG))
-    failing = CreditAssigner(tokenizer(), preset="hardened", rules="folio", workers=0)
+    failing = CreditAssigner(TOKENIZER, preset="hardened", rules="folio", workers=0)
     monkeypatch.setattr(Verifier, "verify", fail)
     (rollout,) = failing.verify([PROBLEM], [ids_of(Kind.WRONG)])
     assert (rollout.failure, rollout.verified) == ("RecursionError: too deep", True)
@@ -175,7 +170,7 @@ def test_an_error_of_the_verifier_is_no_way_out(monkeypatch: pytest.MonkeyPatch)
 
 def test_where_no_worker_starts_a_completion_leaves_its_group(monkeypatch: pytest.MonkeyPatch, closed: None) -> None:
     monkeypatch.setattr(scheduler, "PAUSE", 0.01)
-    with CreditAssigner(tokenizer(), preset="hardened", rules="folio", timeout=0.5) as lost:
+    with CreditAssigner(TOKENIZER, preset="hardened", rules="folio", timeout=0.5) as lost:
         lost.verify([PROBLEM], [[END]])
         monkeypatch.setattr(sys, "executable", "/no/such/python")
         assert lost._workers is not None
@@ -204,7 +199,7 @@ def test_tags_that_are_special_tokens_are_read(preset: PresetName, kind: Kind, e
 
 
 def test_a_batch_in_which_nothing_parses_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
-    silent, ids = CreditAssigner(tokenizer(), workers=0), ids_of(Kind.RIGHT)
+    silent, ids = CreditAssigner(TOKENIZER, workers=0), ids_of(Kind.RIGHT)
     with caplog.at_level(logging.WARNING):
         silent.credit([PROBLEM] * 2, [ids, ids_of(Kind.CUT)], 2)
         assert not caplog.messages

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
+from proof_r1_formal import TRAIN, Verifier
 from proof_r1_formal.credit.methods import (
     METHODS,
     GroupCredits,
@@ -24,9 +23,8 @@ from proof_r1_formal.credit.methods import (
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
-from tests.builders import completion
+from tests.build import completion, example_answers, example_problems
 
-ROOT = Path(__file__).resolve().parents[2]
 PAPER = CreditSettings()
 START = Baselines.start(TRAIN, PAPER)
 
@@ -40,14 +38,12 @@ def tokens(text: str) -> TokenText:
 @cache
 def groups() -> tuple[tuple[Rollout, ...], ...]:
     """The completions of the examples, verified, problem by problem."""
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier(evaluation=False)
     made: dict[str, list[Rollout]] = {}
-    for one in read_completions(ROOT / "examples" / "completions.jsonl"):
-        assert isinstance(one, Completion)
+    for problem, one in example_answers():
         text = tokens(one.completion)
-        report = verifier.verify(problems[one.problem_id], text.text, sample=one.sample)
-        made.setdefault(one.problem_id, []).append(rollout_of(report, text, PAPER))
+        report = verifier.verify(problem, text.text, sample=one.sample)
+        made.setdefault(problem.id, []).append(rollout_of(report, text, PAPER))
     return tuple([tuple(group) for group in made.values()])
 
 
@@ -154,7 +150,7 @@ def test_the_divisor_counts_mapped_actions() -> None:
 
 @pytest.mark.parametrize("preset", ["shared", "hardened", "strict"])
 def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
-    problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
+    problem = next(iter(example_problems().values()))
     text = tokens("<think>∧</think><summary>[]</summary>")
     report = Verifier(evaluation=False).verify(problem, text.text)
     assert report.parsed
@@ -185,7 +181,7 @@ ELIMINATION = "IMPLICATION_ELIMINATION"
     ],
 )
 def test_the_signal_of_a_verified_uncertain_is_a_setting(problem: str, steps: list[Step], signal: float) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    problems = example_problems()
     answer = completion(*steps)
     report = Verifier(evaluation=False).verify(problems[problem], answer)
     text = tokens(answer)

@@ -9,7 +9,7 @@ from proof_r1_formal.credit.align import NOBODY, Alignment, whole
 from proof_r1_formal.credit.terms import CreditSettings, with_uncertain
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import example_answers
+from tests.build import example_answers
 
 VERIFIED = CreditSettings(uncertain="verified")
 

@@ -18,10 +18,9 @@ from proof_r1_formal.credit.silence import FIRST_BATCHES, SilenceWatch
 from proof_r1_formal.generate import Prover
 from proof_r1_formal.generate.synthesize import Proved
 from proof_r1_formal.proof.trajectory import completion
-from tests.builders import TRACE
+from tests.build import TRACE, byte_ids
 
 Answers = list[tuple[Problem, str]]
-END = 256
 WARNING = f"the first {FIRST_BATCHES} batches (10 completions) taught the model nothing: "
 
 
@@ -33,7 +32,7 @@ def said(caplog: pytest.LogCaptureFixture, byte_tokenizer: str) -> Callable[...,
         caplog.set_level(logging.WARNING)
         assigner = CreditAssigner(byte_tokenizer, method=method, workers=0)
         for texts in batches:
-            assigner.credit([problem] * 2, [[*text.encode(), END] for text in texts], 2)
+            assigner.credit([problem] * 2, [byte_ids(text) for text in texts], 2)
         return [record.getMessage() for record in caplog.records if "batches" in record.getMessage()]
 
     return run

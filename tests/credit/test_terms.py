@@ -14,7 +14,7 @@ from msgspec import structs
 from proof_r1_formal import GOAL_BINDING, INVALID_RULE, TRAIN, StepReport, TraceReport
 from proof_r1_formal.credit.presets import FLAWED, PRESETS, UNPROVED, Group, eligible_outcomes, standing
 from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, PresetName, binds, is_eligible, used_closure
-from tests.builders import STEP, TRACE
+from tests.build import STEP, TRACE
 
 PAPER = CreditSettings()
 SHARED = CreditSettings(preset="shared")

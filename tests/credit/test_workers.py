@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ import pytest
 from proof_r1_formal import Problem, ProofR1Error, Settings
 from proof_r1_formal.credit.workers import Workers, nothing
 from proof_r1_formal.errors import SolverError
+from tests.build import action, completion
 
 pytestmark = pytest.mark.usefixtures("closed")
 
-ROOT = Path(__file__).resolve().parents[2]
 TRAINING = Settings(evaluation=False)
 
 
@@ -38,9 +37,9 @@ def test_a_broken_solver_is_no_fault_of_a_completion(problems: list[Problem], tm
     solver = tmp_path / "solver"
     solver.write_bytes(b"\x7fELF, or so it says")
     solver.chmod(0o755)
-    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "MODUS_TOLLENS"}
+    step = action("s1", "P(a)", "h1", rule="MODUS_TOLLENS")
     with Workers(Settings(evaluation=False, solver=f"process:{solver}")) as workers:
-        asked = workers.verify(problems[0], f"<summary>{json.dumps([step])}</summary>")
+        asked = workers.verify(problems[0], completion(step))
         with pytest.raises(SolverError, match="cannot be started"):
             asked.result()
 

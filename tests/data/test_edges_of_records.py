@@ -15,7 +15,7 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import from_json, write_problems
 from proof_r1_formal.data.records import MAX_NESTING, BadJsonError, Broken, JsonObject, Record, check, decode, describe
 from proof_r1_formal.errors import DataError
-from tests.builders import problem
+from tests.build import problem
 
 
 def nested(depth: int, *, objects: bool) -> Any:

@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.data.quality import SPELLINGS, Oddity, OddityKind, _likeness, _near, oddities, tell
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.proof.labels import CONTRADICTORY, answer_by
-from proof_r1_formal.text.parse import parse_formula
+from tests import build
 from tests.data.files import only_problem, write
 
 Part = TypeVar("Part", Premise, Option)
@@ -30,10 +30,12 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-quality.md"
 
 def found(*texts: str) -> list[tuple[OddityKind, tuple[str, ...]]]:
     """The oddities of premises and, last, a goal, without names used once."""
-    *premises, goal = map(parse_formula, texts)
-    read = tuple(Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1))
-    problem = Problem("any/1", read, three_way_options(goal))
-    return [(o.kind, o.names) for o in oddities(problem, problem.signature()) if o.kind is not OddityKind.ONCE]
+    *premises, goal = texts
+    return [(o.kind, o.names) for o in odd(build.problem(*premises, goal=goal)) if o.kind is not OddityKind.ONCE]
+
+
+def odd(asked: Problem) -> list[Oddity]:
+    return list(oddities(asked, asked.signature()))
 
 
 @pytest.mark.parametrize(
@@ -85,9 +87,7 @@ def test_the_work_grows_with_the_names() -> None:
 
 def test_a_lost_quantifier() -> None:
     assert found("∀n Cat(n)", "Dog(n)") == [(OddityKind.STRAY, ("n",))]
-    texts = [parse_formula(text) for text in ("∀n Cat(n)", "Cat(n)", "Dog(x)")]
-    problem = Problem("any/1", (Premise("h1", texts[0]), Premise("h2", texts[1])), three_way_options(texts[2]))
-    assert list(oddities(problem, problem.signature()))[:2] == [
+    assert odd(build.problem("∀n Cat(n)", "Cat(n)", goal="Dog(x)"))[:2] == [
         Oddity(OddityKind.STRAY, ("n",), "premise h2"),
         Oddity(OddityKind.UNBOUND, ("x",), "the goal"),
     ]
@@ -96,10 +96,8 @@ def test_a_lost_quantifier() -> None:
 
 
 def test_a_predicate_used_once() -> None:
-    (premise, goal) = map(parse_formula, ("P(a) ∧ Q(a) ∧ P(b)", "R(a)"))
-    problem = Problem("any/1", (Premise("h1", premise),), three_way_options(goal))
-    once = [oddity.names for oddity in oddities(problem, problem.signature())]
-    assert once == [("Q",), ("R",)]
+    asked = build.problem("P(a) ∧ Q(a) ∧ P(b)", goal="R(a)")
+    assert [oddity.names for oddity in odd(asked)] == [("Q",), ("R",)]
 
 
 def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:

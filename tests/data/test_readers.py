@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -30,7 +29,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import nested
+from tests import build
+from tests.build import completion, nested
 from tests.data.files import FOLIO, NATIVE, PROVERQA, line, only_problem, read, write
 
 GOAL = parse_formula("Smiles(bo)")
@@ -314,8 +314,7 @@ def test_a_label_for_uncertain_means_that_in_every_spelling(tmp_path: Path, labe
     assert not replace(problem, answer="t").is_uncertain
     assert not replace(problem, answer=None).is_uncertain
     assert problem.notes == ()
-    action = {"id": "u", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "GOAL_BINDING"}
-    assert not Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>").verified
+    assert not Verifier().verify(problem, completion(("u", ["h1"], "P(a)", "GOAL_BINDING"))).verified
 
 
 def test_a_label_that_may_mean_uncertain_has_a_note(tmp_path: Path) -> None:
@@ -411,8 +410,8 @@ def test_a_part_of_another_type_is_told(changed: Callable[[Problem], Problem], t
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)
 @given(strategies.signatures().flatmap(lambda s: st.lists(strategies.formulas(s), min_size=1, max_size=4)), st.text())
 def test_what_is_written_reads_back_equal(tmp_path: Path, formulas: list[Formula], text: str) -> None:
-    premises = tuple(Premise(f"h{n}", f, show(f), "English") for n, f in enumerate(formulas, 1))
-    problem = Problem("any/1", premises, three_way_options(formulas[0]), "h_goal_true", question=text)
+    premises = [Premise(f"h{n}", f, show(f), "English") for n, f in enumerate(formulas, 1)]
+    problem = build.problem(*premises, goal=formulas[0], question=text)
     for name in ("p.jsonl", "p.json"):
         try:
             write_problems(tmp_path / name, [problem])
@@ -422,9 +421,9 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, formulas: list[Formula
             [back] = read_problems(tmp_path / name).values()
             found = []
             for one in (back, problem):  # a variable that looks like a constant has another name
-                premises = tuple([replace(p, formula=alpha_normal(p.formula)) for p in one.premises])
+                normal = tuple([replace(p, formula=alpha_normal(p.formula)) for p in one.premises])
                 options = tuple([replace(o, formula=alpha_normal(o.formula)) for o in one.options])
-                found.append(replace(one, premises=premises, options=options))
+                found.append(replace(one, premises=normal, options=options))
             assert found[0] == found[1]
 
 
@@ -439,7 +438,7 @@ def test_a_variable_that_looks_like_a_constant_is_renamed(tmp_path: Path) -> Non
 
 
 def problem_of(formula: Formula, text: str = "") -> Problem:
-    return Problem("set/1", (Premise("h1", formula, "as it stood", text),), three_way_options(GOAL))
+    return build.problem(Premise("h1", formula, "as it stood", text), goal=GOAL, answer=None, id="set/1")
 
 
 @pytest.mark.parametrize(
@@ -452,8 +451,8 @@ def problem_of(formula: Formula, text: str = "") -> Problem:
         ([problem_of(atom("Smiles"))], "would be rejected"),  # a predicate of no and of one argument
         ([problem_of(GOAL, "\ud800")], "not valid Unicode"),
         ([problem_of(GOAL), problem_of(GOAL)], "two problems have the id 'set/1'"),
-        ([Problem("", (), three_way_options(GOAL))], "would be rejected"),
-        ([Problem("set/1", (), three_way_options(GOAL), answer="h_goal")], "would be rejected"),
+        ([build.problem(goal=GOAL, id="")], "would be rejected"),
+        ([build.problem(goal=GOAL, answer="h_goal")], "would be rejected"),
     ],
 )
 @pytest.mark.parametrize("name", ["out.jsonl", "out.json"])

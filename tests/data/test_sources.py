@@ -16,9 +16,7 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError
-
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-PROBLEMS, COMPLETIONS = EXAMPLES / "problems.jsonl", EXAMPLES / "completions.jsonl"
+from tests.build import COMPLETIONS, PROBLEMS
 
 
 @given(parts=st.lists(st.binary(max_size=300), min_size=1, max_size=4))

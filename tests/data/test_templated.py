@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from proof_r1_formal.data.english import parse_english
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.equivalence import regroup
@@ -46,9 +46,7 @@ def read(tmp_path: Path, *records: object) -> ProblemSet:
 def completion_of(problem: Problem) -> str:
     """The reference proof as a model would write it."""
     (proof,) = problem.proofs
-    fields = ("id", "dependencies", "conclusion", "rule")
-    steps = [{field: getattr(step, field) for field in fields} for step in proof]
-    return f"<summary>{json.dumps(steps)}</summary>"
+    return summary(proof)
 
 
 def test_proofwriter(tmp_path: Path) -> None:

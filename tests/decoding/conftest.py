@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from proof_r1_formal.decoding.sampler import Decoder
-from tests.tiny_model import make_model
+from tests.build import tiny_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
 
@@ -22,7 +22,7 @@ def decoder(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
     """A model with random weights that knows the words of the examples."""
     texts = EXAMPLES.read_text(encoding="utf-8").splitlines()
     folder = tmp_path_factory.mktemp("decoding") / "tiny"
-    return Decoder(*make_model(folder, texts, vocabulary=500, width=16, hidden=32))
+    return Decoder(*tiny_model(folder, texts, vocabulary=500, width=16, hidden=32))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import NESTING, CompletionGrammar, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
 from proof_r1_formal.errors import ProofR1Error
@@ -28,7 +28,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import problem
+from tests.build import problem
 from tests.decoding.conftest import EXAMPLES, Draw
 
 llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
@@ -195,8 +195,7 @@ def test_what_breaks_the_contract_is_not_in_it(fault: str, decoder: Decoder) -> 
 
 
 def test_steps_take_names_that_are_free() -> None:
-    premises = (Premise("s1", parse_formula("P(a)")), Premise("step2", parse_formula("Q(a)")))
-    case = Problem("1", premises, three_way_options(parse_formula("P(a)")))
+    case = problem(("s1", "P(a)"), ("step2", "Q(a)"), goal="P(a)")
     grammar = completion_grammar(case, steps=2)
     assert '\\"step0_1\\"' in grammar.to_llguidance()
 
@@ -213,7 +212,7 @@ def test_sorts_are_kept_apart(draw: Draw) -> None:
 
 def test_no_answers_without_options() -> None:
     with pytest.raises(GrammarError, match="no options"):
-        completion_grammar(Problem("1", (Premise("h1", parse_formula("P(a)")),), ()))
+        completion_grammar(problem("P(a)", options=()))
 
 
 def command(*arguments: str, name: str = str(KNOWN[0].id)) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import decoders
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding import sampler
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import REPLACED, Feedback, Guide
@@ -22,7 +22,7 @@ from proof_r1_formal.decoding.masks import PROBE, DecodingError, mask_tokens
 from proof_r1_formal.decoding.sampler import Decoded, Decoder, DecodingRequest, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
-from proof_r1_formal.text.parse import parse_formula
+from tests.build import problem
 from tests.decoding.conftest import EXAMPLES
 
 if TYPE_CHECKING:
@@ -210,8 +210,7 @@ class Table:
 
 
 def drawn(table: Table, seed: int, *, beam: int, budget: int) -> Decoded:
-    premise = Premise("h1", parse_formula("P(a) ∧ Q(a) ∧ R(a)"))
-    case = Problem("1", (premise,), three_way_options(parse_formula("Q(a)")))
+    case = problem("P(a) ∧ Q(a) ∧ R(a)", goal="Q(a)")
     guide = Guide(VerifierSession(case, VERIFIER), tries=1, keep=False)
     decoder = Decoder(cast("PreTrainedModel", table), table.tokenizer)
     (found,) = decoder.sample([DecodingRequest(PROMPT[:1], None, guide, seed, budget, beam)], temperature=1.0)

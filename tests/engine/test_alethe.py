@@ -18,9 +18,9 @@ from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.testing import strategies
 from studies.pelletier import sequents
-from tests.builders import ask, question
+from tests.build import sequent
 
-QUERY = question("∀x (cat(x) → tame(x)); cat(tom) ⊢ tame(tom)")
+QUERY = sequent("∀x (cat(x) → tame(x)); cat(tom) ⊢ tame(tom)")
 TEXT = """(
 (assume a0 (forall ((v_x.s_Entity s_Entity)) (=> (p_cat v_x.s_Entity) (p_tame v_x.s_Entity))))
 (assume a1 (! (p_cat f_tom) :named @p_1))
@@ -101,7 +101,7 @@ def test_no_text_proves_what_is_not_entailed(changes: list[tuple[int, str]]) -> 
         words[place] = word
     for open_question in (
         Query(QUERY.dependencies[:1], QUERY.conclusion),
-        Query(QUERY.dependencies, ask("wild(tom)").conclusion),
+        Query(QUERY.dependencies, sequent("wild(tom)").conclusion),
     ):
         assert not proof_holds(open_question, " ".join(words))
 
@@ -128,9 +128,9 @@ def solver() -> Cvc5Solver:
 
 @pytest.mark.parametrize("text", ENTAILED)
 def test_what_cvc5_proves_is_checked(solver: Cvc5Solver, text: str) -> None:
-    answer = solver.decide(question(text))
+    answer = solver.decide(sequent(text))
     assert isinstance(answer, Entailed)
-    assert confirm(question(text), answer).evidence == "checked"
+    assert confirm(sequent(text), answer).evidence == "checked"
 
 
 def test_cvc5_proves_problems_of_pelletier(solver: Cvc5Solver) -> None:

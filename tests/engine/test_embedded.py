@@ -25,9 +25,9 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, ForAll, Formula, Implies, Not, atom, var
 from proof_r1_formal.render.smtlib import term
 from proof_r1_formal.testing import strategies
-from tests.builders import INFINITE, ask, nested, nested_terms, pigeons, reason_of, shown
-from tests.finite import FiniteSolver
+from tests.build import INFINITE, nested, nested_terms, pigeons, sequent, shown
 from tests.render.smtlib_reader import meaning, read
+from tests.solvers import FiniteSolver, reason_of
 
 ENGINE = EmbeddedSolver()
 Z3 = get_solver("z3")
@@ -94,20 +94,20 @@ def test_with_sorts_and_functions(query: Query) -> None:
 
 # -- outside the class ------------------------------------------------------------------------------------------------
 
-FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
+FUNCTION = sequent("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        ask("∀x ∃y likes(x, y)", "∃y likes(tom, y)"),
-        ask("∀x ∃y likes(x, y)", "∀x (rich(x) → ∃y likes(x, y))"),
-        ask("∀x (p(x) → p(f(x)))", "p(a)", "p(f(f(f(a))))"),
-        ask("∀x ∃y likes(x, y)", "∀x ∀y (likes(x, y) → rich(y))", "∃x rich(x)"),
+        sequent("∀x ∃y likes(x, y)", "∃y likes(tom, y)"),
+        sequent("∀x ∃y likes(x, y)", "∀x (rich(x) → ∃y likes(x, y))"),
+        sequent("∀x (p(x) → p(f(x)))", "p(a)", "p(f(f(f(a))))"),
+        sequent("∀x ∃y likes(x, y)", "∀x ∀y (likes(x, y) → rich(y))", "∃x rich(x)"),
         FUNCTION,
         # inside the class, with a function of a witness for a term
-        ask("∃x p(f(x))", "∃x p(x)"),
-        ask("∃x ∀y s(f(x), y)", "∃x s(x, x)"),
+        sequent("∃x p(f(x))", "∃x p(x)"),
+        sequent("∃x ∀y s(f(x), y)", "∃x s(x, x)"),
     ],
     ids=shown,
 )
@@ -120,9 +120,9 @@ def test_proofs_that_need_functions_or_witnesses(query: Query) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"),
-        ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
-        ask("∀x ∃y (likes(x, y) ∧ ¬(x = y))", "∃x ∀y likes(x, y)"),
+        sequent("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"),
+        sequent("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
+        sequent("∀x ∃y (likes(x, y) ∧ ¬(x = y))", "∃x ∀y likes(x, y)"),
     ],
     ids=shown,
 )
@@ -136,7 +136,7 @@ def test_small_countermodels_outside_the_class_are_found(query: Query, monkeypat
 
 def test_countermodels_to_large_queries_are_z3s() -> None:
     facts = [f"p(c{number})" for number in range(20)]
-    query = ask(*facts, "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "∀x ∃y r(x, y)", "q")
+    query = sequent(*facts, "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "∀x ∃y r(x, y)", "q")
     small = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert small == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
     answer = ENGINE.decide(query)
@@ -153,14 +153,14 @@ def test_what_is_undecided_stays_undecided() -> None:
 
 def test_limits_are_those_of_z3_alone() -> None:
     engine = EmbeddedSolver(Limits(steps=0))
-    inside = ask("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
+    inside = sequent("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
     assert engine.decide(inside) == ENGINE.decide(inside)
     assert reason_of(engine.decide(FUNCTION)) is Reason.BUDGET
 
 
 PIGEONS = pigeons(8, 7)  # what the engine decides by a SAT solver, and has no short proof of
 STEPS = " ∧ ".join([f"(∀x (p{number}(x) → p{number + 1}(f(x))))" for number in range(8)])
-CHAIN = ask(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that only Z3 finds it
+CHAIN = sequent(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that only Z3 finds it
 
 
 @pytest.mark.parametrize("query", [PIGEONS, CHAIN], ids=["pigeons", "function"])
@@ -177,9 +177,9 @@ def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
     ("query", "detail"),
     [
         (Query((), atom("p", var("x"))), "variable 'x' is free"),
-        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
-        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
-        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
+        (sequent("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (sequent("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        (sequent("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
     ],
 )
 def test_what_is_no_query_is_unsupported_in_its_own_names(query: Query, detail: str) -> None:

@@ -44,8 +44,9 @@ from proof_r1_formal.kernel.syntax import (
 from proof_r1_formal.kernel.transform import subterms
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, model_of, pigeons, shown
-from tests.finite import SMALL, SMALL_STRUCTURES, FiniteSolver, assert_refuted
+from tests.build import pigeons, sequent, shown
+from tests.finite import SMALL, SMALL_STRUCTURES
+from tests.solvers import FiniteSolver, assert_refuted, model_of
 
 SOLVER = FiniteSolver()
 Z3 = get_solver("z3")
@@ -144,44 +145,44 @@ def test_what_a_small_structure_refutes_is_not_entailed(query: Query) -> None:
 
 ENTAILED = [
     # masks of quantified formulas
-    ask("∀x p(x)", "∀x (p(x) ∨ q(x))"),
-    ask("∀x p(x) ↔ ∀x q(x)", "∀x p(x)", "q(a)"),
-    ask("∀x p(x) ⊕ ∀x q(x)", "∀x p(x)", "∃x ¬q(x)"),
-    ask("(∀x p(x)) ↔ ∀y p(y)"),
+    sequent("∀x p(x)", "∀x (p(x) ∨ q(x))"),
+    sequent("∀x p(x) ↔ ∀x q(x)", "∀x p(x)", "q(a)"),
+    sequent("∀x p(x) ⊕ ∀x q(x)", "∀x p(x)", "∃x ¬q(x)"),
+    sequent("(∀x p(x)) ↔ ∀y p(y)"),
     # a quantifier of either sign, inside and beside others
-    ask("∃x p(x) → ∀x q(x)", "p(a)", "q(b)"),
-    ask("∃x ∀y r(x, y)", "∃x r(x, x)"),
+    sequent("∃x p(x) → ∀x q(x)", "p(a)", "q(b)"),
+    sequent("∃x ∀y r(x, y)", "∃x r(x, x)"),
     # a dummy where there is no constant
-    ask("∀x p(x)", "∃x p(x)"),
-    ask("∀x:Ghost p(x)", "∀x:Town q(x)", "∃x:Ghost p(x) ∧ ∃x:Town q(x)"),
-    ask("∃x (p(x) → ∀y p(y))"),  # the drinker
+    sequent("∀x p(x)", "∃x p(x)"),
+    sequent("∀x:Ghost p(x)", "∀x:Town q(x)", "∃x:Ghost p(x) ∧ ∃x:Town q(x)"),
+    sequent("∃x (p(x) → ∀y p(y))"),  # the drinker
     # equality
-    ask("a = b", "b = c", "a = c"),
-    ask("c = a", "c = b", "p(a)", "p(b)"),
-    ask("a = b", "f(a) = c", "f(b) = c"),
-    ask("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "f(a) = a"),
-    ask("∀x (x = a ∨ x = b)", "p(a) ∧ p(b)", "p(c)"),
-    ask("∀x (x = a ∨ x = b)", "¬(c = d) ∧ ¬(c = e) ∧ ¬(d = e)", "⊥"),
-    ask("∀x x = x"),
+    sequent("a = b", "b = c", "a = c"),
+    sequent("c = a", "c = b", "p(a)", "p(b)"),
+    sequent("a = b", "f(a) = c", "f(b) = c"),
+    sequent("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "f(a) = a"),
+    sequent("∀x (x = a ∨ x = b)", "p(a) ∧ p(b)", "p(c)"),
+    sequent("∀x (x = a ∨ x = b)", "¬(c = d) ∧ ¬(c = e) ∧ ¬(d = e)", "⊥"),
+    sequent("∀x x = x"),
     # ⊥, propositions
-    ask("⊥", "p"),
-    ask("(p ⊕ q) ⊕ r", "p ⊕ (q ⊕ r)"),
+    sequent("⊥", "p"),
+    sequent("(p ⊕ q) ⊕ r", "p ⊕ (q ⊕ r)"),
 ]
 REFUTED = [
     # masks of quantified formulas: without constants they have one instance each
-    ask("∀x p(x) ∨ ∀x q(x)"),
-    ask("∀x p(x) ↔ ∃x p(x)"),
-    ask("∀x p(x) ↔ ∀x q(x)", "p(a)", "q(a)"),
+    sequent("∀x p(x) ∨ ∀x q(x)"),
+    sequent("∀x p(x) ↔ ∃x p(x)"),
+    sequent("∀x p(x) ↔ ∀x q(x)", "p(a)", "q(a)"),
     # a constant of its own for each goal ∀, and for each ∃
-    ask("∀x p(x) ∨ ∀x ¬p(x)"),
-    ask("∀x r(x, x)", "∀x ∀y r(x, y)"),
-    ask("∃x p(x)", "∃x ¬p(x)", "∀x ∀y x = y"),
-    ask("∀x:Ghost p(x)", "∃x:Town q(x)"),
+    sequent("∀x p(x) ∨ ∀x ¬p(x)"),
+    sequent("∀x r(x, x)", "∀x ∀y r(x, y)"),
+    sequent("∃x p(x)", "∃x ¬p(x)", "∀x ∀y x = y"),
+    sequent("∀x:Ghost p(x)", "∃x:Town q(x)"),
     # constants need neither be equal nor differ
-    ask("¬(a = b)"),
-    ask("a = b"),
-    ask("f(a) = f(b)", "a = b"),
-    ask("∀x (x = a ∨ x = b)", "p(a)", "p(c)"),
+    sequent("¬(a = b)"),
+    sequent("a = b"),
+    sequent("f(a) = f(b)", "a = b"),
+    sequent("∀x (x = a ∨ x = b)", "p(a)", "p(c)"),
 ]
 
 
@@ -196,12 +197,14 @@ def test_refuted(query: Query) -> None:
 
 
 def test_no_more_elements_than_are_needed() -> None:
-    assert SOLVER.decide(ask("p", "q")) == Refuted(Structure({ENTITY: 1}, {"p": frozenset({()}), "q": frozenset()}, {}))
-    assert model_of(SOLVER.decide(ask("∃x p(x)", "∀x p(x)"))).domains == {ENTITY: 2}
+    assert SOLVER.decide(sequent("p", "q")) == Refuted(
+        Structure({ENTITY: 1}, {"p": frozenset({()}), "q": frozenset()}, {})
+    )
+    assert model_of(SOLVER.decide(sequent("∃x p(x)", "∀x p(x)"))).domains == {ENTITY: 2}
 
 
 def test_equal_constants_are_one_element_and_others_may_be_two() -> None:
-    model = model_of(SOLVER.decide(ask("a = b", "¬(b = c)", "p(a) ∧ ¬p(c)", "q(b)")))
+    model = model_of(SOLVER.decide(sequent("a = b", "¬(b = c)", "p(a) ∧ ¬p(c)", "q(b)")))
     elements = [model.functions[name][()] for name in "abc"]
     assert elements[0] == elements[1] != elements[2]
 
@@ -210,9 +213,9 @@ def test_equal_constants_are_one_element_and_others_may_be_two() -> None:
 @pytest.mark.parametrize("body", ["p", "p(a)", "a = b", "⊤"])
 def test_vacuous_quantifiers_change_nothing(quantifiers: str, body: str) -> None:
     vacuous = f"{quantifiers} ({body})".replace("x", '"x"').replace("y", '"y"')
-    assert SOLVER.decide(ask(vacuous, body)) == Entailed()
-    assert SOLVER.decide(ask(body, vacuous)) == Entailed()
-    assert type(SOLVER.decide(ask(vacuous))) is type(SOLVER.decide(ask(body)))
+    assert SOLVER.decide(sequent(vacuous, body)) == Entailed()
+    assert SOLVER.decide(sequent(body, vacuous)) == Entailed()
+    assert type(SOLVER.decide(sequent(vacuous))) is type(SOLVER.decide(sequent(body)))
 
 
 def test_names_of_the_engine_are_not_mistaken_for_its_own() -> None:
@@ -235,19 +238,19 @@ FUNCTION = "not effectively propositional: a function of a variable"
 @pytest.mark.parametrize(
     ("query", "detail"),
     [
-        (ask("∀x ∃y r(x, y)", "p"), SCOPE),
-        (ask("p", "∃x ∀y r(x, y)"), SCOPE),
-        (ask("¬∃x ∀y r(x, y)", "p"), SCOPE),
-        (ask("∀x (p(x) ↔ ∃y r(x, y))", "q"), SCOPE),
-        (ask("∀x ((∀y r(x, y)) → p(x))", "q"), SCOPE),
-        (ask("∀x p(f(x))", "q"), FUNCTION),
-        (ask("p", "∃x f(x) = x"), FUNCTION),
-        (ask("∀x (p(x) → r(x, f(f(x))))", "q"), FUNCTION),
+        (sequent("∀x ∃y r(x, y)", "p"), SCOPE),
+        (sequent("p", "∃x ∀y r(x, y)"), SCOPE),
+        (sequent("¬∃x ∀y r(x, y)", "p"), SCOPE),
+        (sequent("∀x (p(x) ↔ ∃y r(x, y))", "q"), SCOPE),
+        (sequent("∀x ((∀y r(x, y)) → p(x))", "q"), SCOPE),
+        (sequent("∀x p(f(x))", "q"), FUNCTION),
+        (sequent("p", "∃x f(x) = x"), FUNCTION),
+        (sequent("∀x (p(x) → r(x, f(f(x))))", "q"), FUNCTION),
         (
-            ask(" ∧ ".join(f"∃x p{number}(x)" for number in range(MAX_WITNESSES + 1)), "⊥"),
+            sequent(" ∧ ".join(f"∃x p{number}(x)" for number in range(MAX_WITNESSES + 1)), "⊥"),
             f"not effectively propositional: more than {MAX_WITNESSES} witnesses",
         ),
-        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (sequent("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
         (Query((), atom("p", var("x"))), "variable 'x' is free"),
     ],
 )
@@ -258,10 +261,10 @@ def test_outside_the_class_the_reason_is_named(query: Query, detail: str) -> Non
 @pytest.mark.parametrize(
     "query",
     [
-        ask("∀x (p(x) → ∃y q(y))", "⊥"),
-        ask("∃x ∀y r(x, y) ∧ ∀x (p(x) → ∃y q(y))", "p(a)", "∃y q(y)"),
-        ask("∃x p(f(x))", "∃x p(x)"),
-        ask("∃x ∃y ∀z (r(x, z) ∧ r(y, z))", "p"),
+        sequent("∀x (p(x) → ∃y q(y))", "⊥"),
+        sequent("∃x ∀y r(x, y) ∧ ∀x (p(x) → ∃y q(y))", "p(a)", "∃y q(y)"),
+        sequent("∃x p(f(x))", "∃x p(x)"),
+        sequent("∃x ∃y ∀z (r(x, z) ∧ r(y, z))", "p"),
     ],
     ids=shown,
 )

@@ -17,7 +17,7 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, const
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import question
+from tests.build import sequent
 
 
 def expansion(query: Query, budget: int = 4_000) -> Expansion:
@@ -57,7 +57,7 @@ def test_a_plan_gives_a_proof_of_what_is_entailed(query: Query) -> None:
     ],
 )
 def test_proofs_by_instances(text: str) -> None:
-    query = question(text)
+    query = sequent(text)
     found = plan(query, 20_000)
     assert found is not None
     proof = search(query.dependencies, query.conclusion, plan=found).proof
@@ -66,7 +66,7 @@ def test_proofs_by_instances(text: str) -> None:
 
 
 def test_a_level_has_the_instances_of_its_cost() -> None:
-    levels = expansion(question("P(a); ∀x (P(x) → P(f(x))) ⊢ ∃y Q(y)"))
+    levels = expansion(sequent("P(a); ∀x (P(x) → P(f(x))) ⊢ ∃y Q(y)"))
     assert levels.grow()
     terms = [{term for _, term in levels.instances.values()}]
     while levels.grow():
@@ -78,7 +78,7 @@ def test_a_level_has_the_instances_of_its_cost() -> None:
 
 
 def test_new_names_are_not_those_of_the_query() -> None:
-    query = question('∀x∃y "␣i0"(x, y, "␣w0") ⊢ ∃y "␣i0"("␣w0", y, "␣w0")')
+    query = sequent('∀x∃y "␣i0"(x, y, "␣w0") ⊢ ∃y "␣i0"("␣w0", y, "␣w0")')
     levels = expansion(query)
     assert levels.grow()
     names = {"␣i0", "␣w0"}
@@ -87,12 +87,12 @@ def test_new_names_are_not_those_of_the_query() -> None:
 
 
 def test_a_wrong_plan_gives_no_proof() -> None:
-    query = question("∀x (P(x) → Q(x)); P(a) ⊢ Q(a)")
+    query = sequent("∀x (P(x) → Q(x)); P(a) ⊢ Q(a)")
     assert search(query.dependencies, query.conclusion, plan=Plan({}, {})).proof is None
 
 
 def test_the_budget_ends_the_levels() -> None:
-    query = question("∀x∀y∀z∀w R(f(x, y), f(z, w)) ⊢ ∃x (R(x, x) ∧ S(x))")
+    query = sequent("∀x∀y∀z∀w R(f(x, y), f(z, w)) ⊢ ∃x (R(x, x) ∧ S(x))")
     budget = Budget(500)
     levels = Expansion(query.dependencies, query.conclusion, Signature.infer(query.formulas), budget)
     while levels.grow():

@@ -26,7 +26,7 @@ from proof_r1_formal.kernel.syntax import TOP, Not, Var, atom, const
 from proof_r1_formal.render.isabelle import query_theory
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import nested
+from tests.build import nested
 from tests.engine.isabelle_double import (
     BROKEN,
     OPEN,

@@ -13,8 +13,8 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import model_of
-from tests.finite import assert_refuted, structures
+from tests.finite import structures
+from tests.solvers import assert_refuted, model_of
 
 
 def found_for(*formulas: Formula) -> Structure | None:

@@ -11,7 +11,8 @@ from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import SILENT, question
+from tests.build import sequent
+from tests.solvers import SILENT
 
 SOLVER = EmbeddedSolver()
 TABLES = Oracle(Answers(SOLVER, tables=True))
@@ -39,7 +40,7 @@ def test_what_is_constant_is_what_the_solver_says(query: Query) -> None:
     [("P(a); P(a) → Q(a) ⊢ Q(a)", Entailed), ("P(a) ∨ Q(a) ⊢ Q(a)", Refuted), ("P(a); ¬P(a) ⊢ Q(b)", Entailed)],
 )
 def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: type[Answer]) -> None:
-    query = question(text)
+    query = sequent(text)
     silent = Oracle(Answers(SILENT, tables=True))
     assert isinstance(silent.follows(query.dependencies, query.conclusion), answer)
     assert isinstance(
@@ -48,7 +49,7 @@ def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: t
 
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:
-    query = question("P(a) ∧ Q(a); R(a) ⊢ Q(a)")  # 3 + 1 + 1 subformulas
+    query = sequent("P(a) ∧ Q(a); R(a) ⊢ Q(a)")  # 3 + 1 + 1 subformulas
     metered = TABLES.with_budget(3, "test")
     assert [type(metered.follows(query.dependencies, query.conclusion)) for _ in range(3)] == [
         Entailed,

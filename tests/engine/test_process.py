@@ -19,8 +19,8 @@ from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, atom
 from proof_r1_formal.render.smtlib import script
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import reason_of
 from tests.patience import PATIENCE
+from tests.solvers import reason_of
 
 pytestmark = pytest.mark.usefixtures("closed")
 

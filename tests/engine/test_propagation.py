@@ -20,7 +20,7 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.testing.strategies import queries
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, question
+from tests.build import sequent
 
 
 def propagated(query: Query) -> Proof | None:
@@ -60,18 +60,18 @@ STEPS: Mapping[str, int] = {
 
 @pytest.mark.parametrize(("text", "length"), STEPS.items())
 def test_proofs_of_usual_steps(text: str, length: int) -> None:
-    proof = propagated(question(text))
+    proof = propagated(sequent(text))
     assert proof is not None
     assert lines(proof) == length
 
 
 @pytest.mark.parametrize("rule", TRAIN.rules, ids=lambda rule: rule.name)
 def test_the_example_of_each_rule_is_proved(rule: Rule) -> None:
-    assert propagated(ask(*rule.example.dependencies, rule.example.conclusion)) is not None
+    assert propagated(sequent(*rule.example.dependencies, rule.example.conclusion)) is not None
 
 
 def test_what_needs_a_case_distinction_is_left_to_the_tableau() -> None:
-    split = question("A → B; B → A ⊢ A ↔ B")
+    split = sequent("A → B; B → A ⊢ A ↔ B")
     assert propagated(split) is None
     answer = get_solver("embedded").decide(split)
     assert isinstance(answer, Entailed)

@@ -18,7 +18,7 @@ from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, TOP, And, Eq, ForAll, Formula, Or, atom, const, var
 from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import compound, pigeons
+from tests.build import compound, pigeons
 
 
 def by_clauses(formulas: Sequence[Signed], budget: int = BUDGET) -> Assignment | None:

@@ -38,7 +38,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import compound, pigeons, question
+from tests.build import compound, pigeons, sequent
 
 
 def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
@@ -84,7 +84,7 @@ SHORTEST: dict[str, Proof] = {
 
 @pytest.mark.parametrize("text", SHORTEST)
 def test_a_step_that_is_one_line(text: str) -> None:
-    assert search(question(text), cuts=False) == SHORTEST[text]
+    assert search(sequent(text), cuts=False) == SHORTEST[text]
 
 
 LENGTHS: dict[str, int] = {
@@ -119,7 +119,7 @@ LENGTHS: dict[str, int] = {
 
 @pytest.mark.parametrize("text", LENGTHS)
 def test_found_without_cuts_and_short(text: str) -> None:
-    proof = search(question(text), cuts=False)
+    proof = search(sequent(text), cuts=False)
     assert proof is not None
     assert size(proof) == LENGTHS[text]
 
@@ -132,11 +132,11 @@ def test_the_proof_of_a_schema_is_short(schema: Schema) -> None:
 
 
 CUTS = [
-    question("p ↔ ¬p ⊢ q"),
-    question("p ⊕ q ⊢ ¬(p ↔ q)"),
-    question("p ↔ q; q ↔ r ⊢ p ↔ r"),
-    question("⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)"),
-    question("⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))"),
+    sequent("p ↔ ¬p ⊢ q"),
+    sequent("p ⊕ q ⊢ ¬(p ↔ q)"),
+    sequent("p ↔ q; q ↔ r ⊢ p ↔ r"),
+    sequent("⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)"),
+    sequent("⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))"),
     pigeons(3, 2),
     pigeons(4, 3),
 ]
@@ -157,8 +157,8 @@ def test_the_search_ends_with_its_budget() -> None:
     query = pigeons(4, 3)
     assert search(query, budget=0) is None
     assert search(query, budget=200) is None
-    assert search(question("p ⊢ p"), budget=0) is None
-    assert search(question("∀x ∃y R(x,y) ⊢ ∃x R(x,x)"), budget=5_000) is None
+    assert search(sequent("p ⊢ p"), budget=0) is None
+    assert search(sequent("∀x ∃y R(x,y) ⊢ ∃x R(x,x)"), budget=5_000) is None
 
 
 @settings(max_examples=200)
@@ -169,7 +169,7 @@ def test_a_larger_budget_changes_no_proof(query: Query) -> None:
 
 
 def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
-    query = question("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
+    query = sequent("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
     proof = prover.search(query.dependencies, query.conclusion, fresh="n").proof
     assert proof is not None
     check(proof, query.dependencies, query.conclusion)
@@ -200,7 +200,7 @@ def test_proofs_do_not_depend_on_the_order_of_hashes(seed: str) -> None:
         env={"PYTHONHASHSEED": seed},
         check=True,
     ).stdout
-    assert shown.splitlines() == [repr(search(question(text))) for text in ALL]
+    assert shown.splitlines() == [repr(search(sequent(text))) for text in ALL]
 
 
 # -- only what is needed ----------------------------------------------------------------------------------------------

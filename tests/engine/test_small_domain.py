@@ -19,8 +19,9 @@ from proof_r1_formal.kernel.syntax import ENTITY, Atom, Eq
 from proof_r1_formal.kernel.transform import terms
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, model_of
-from tests.finite import SMALL, SMALL_STRUCTURES, FiniteSolver, assert_refuted, small_structures
+from tests.build import sequent
+from tests.finite import SMALL, SMALL_STRUCTURES, small_structures
+from tests.solvers import FiniteSolver, assert_refuted, model_of
 
 SOLVER = FiniteSolver()
 
@@ -54,12 +55,12 @@ def test_small_structures_refute_in_small_domains(
 @pytest.mark.parametrize(
     ("query", "elements"),
     [
-        (ask("∀x ∃y r(x, y)", "∃y r(y, y)"), {ENTITY: 2}),
-        (ask("∀x ∃y (r(x, y) ∧ ¬(x = y))", "∀x ∀y (r(x, y) → r(y, x))"), {ENTITY: 3}),
-        (ask("∀x:Person ∃y:Town lives(x, y)", "∃y:Town ∀x:Person lives(x, y)"), {"Person": 2, "Town": 2}),
-        (ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x"), {ENTITY: 3}),
+        (sequent("∀x ∃y r(x, y)", "∃y r(y, y)"), {ENTITY: 2}),
+        (sequent("∀x ∃y (r(x, y) ∧ ¬(x = y))", "∀x ∀y (r(x, y) → r(y, x))"), {ENTITY: 3}),
+        (sequent("∀x:Person ∃y:Town lives(x, y)", "∃y:Town ∀x:Person lives(x, y)"), {"Person": 2, "Town": 2}),
+        (sequent("∀x ¬(f(x) = x)", "∀x f(f(x)) = x"), {ENTITY: 3}),
         (
-            ask(
+            sequent(
                 *[f"∃x n{i}(x)" for i in range(5)],
                 *[f"∀x ¬(n{i}(x) ∧ n{j}(x))" for i in range(5) for j in range(i)],
                 "∀x ∃y r(x, y)",
@@ -79,14 +80,14 @@ def test_the_first_small_domain_is_taken(query: Query, elements: Mapping[str, in
 def test_a_query_with_too_many_ground_formulas_is_left() -> None:
     variables = "".join(f"∀x{number} " for number in range(8))
     body = "r(x0, x7) ∨ " + " ∨ ".join(f"r(x{number}, x{number + 1})" for number in range(7))
-    query = ask(f"{variables}({body})", "∀x ∃y ¬r(x, y)", "∃x r(x, x)", "r(a, b) ∧ r(b, c)")
+    query = sequent(f"{variables}({body})", "∀x ∃y ¬r(x, y)", "∃x r(x, x)", "r(a, b) ∧ r(b, c)")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
     assert 25_000 <= answer.steps <= 60_000
 
 
 def test_constants_of_other_sorts_make_no_deep_formula() -> None:
-    query = ask("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
+    query = sequent("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
 
@@ -102,21 +103,23 @@ def test_applying_equations_to_long_atoms_is_paid(constants: int, monkeypatch: p
 
     monkeypatch.setattr(propositional, "simplify", counted)
     long = f"q({', '.join(f'c{number}' for number in range(constants))})"
-    answer = SOLVER.decide(ask("∀x (x = a ∨ p(a, x))", long, "r(a)"))
+    answer = SOLVER.decide(sequent("∀x (x = a ∨ p(a, x))", long, "r(a)"))
     assert 0 < changed <= 16 * answer.steps
 
 
 def test_the_price_of_small_domains_counts_values_of_functions() -> None:
-    query = ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x")
+    query = sequent("∀x ¬(f(x) = x)", "∀x f(f(x)) = x")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert answer.steps == 3_074  # of which 5 × (4 + 1 + 4 + 9) for f, in domains of 0, 1, 2 and 3 elements
 
 
 def test_functions_of_many_arguments_are_left_to_others() -> None:
     arguments = "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
-    query = ask(" ".join(f"∀{name.strip()}" for name in arguments.split(",")) + f" p(f({arguments}))", "∀x ∃y r(x, y)")
+    query = sequent(
+        " ".join(f"∀{name.strip()}" for name in arguments.split(",")) + f" p(f({arguments}))", "∀x ∃y r(x, y)"
+    )
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert isinstance(answer, Refuted)  # by one element
-    harder = Query((*query.dependencies, *ask("∀x ∃y r(x, y)", "⊥").dependencies), parse_formula("∃x r(x, x)"))
+    harder = Query((*query.dependencies, *sequent("∀x ∃y r(x, y)", "⊥").dependencies), parse_formula("∃x r(x, x)"))
     answer = refuted_in_small_domain(harder, Signature.infer(harder.formulas))
     assert answer == Unknown(Reason.INCOMPLETE, "no countermodel in a small domain")

@@ -23,9 +23,10 @@ from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Var, atom, const
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import INFINITE, ask, model_of, pigeons, reason_of, shown
+from tests.build import INFINITE, pigeons, sequent, shown
 from tests.finite import structures
 from tests.patience import PATIENCE
+from tests.solvers import model_of, reason_of
 
 SolverType: TypeAlias = type[Z3Solver] | type[Cvc5Solver]
 
@@ -44,19 +45,19 @@ def check_model(query: Query, answer: Answer) -> None:
 # -- worked examples --------------------------------------------------------------------------------------------------
 
 ENTAILED = [
-    ask("∀x (human(x) → mortal(x))", "human(socrates)", "mortal(socrates)"),
-    ask("∀x p(x)", "∃x p(x)"),  # domains are not empty
-    ask("∀x:Ghost scary(x)", "∃x:Ghost scary(x)"),  # nor is the domain of a sort without constants
-    ask("a = b", "f(a) = f(b)"),
-    ask("∀x:A ∃y:B r(x, y)", "∀y:B ∀x:A ¬r(x, y)", "⊥"),
+    sequent("∀x (human(x) → mortal(x))", "human(socrates)", "mortal(socrates)"),
+    sequent("∀x p(x)", "∃x p(x)"),  # domains are not empty
+    sequent("∀x:Ghost scary(x)", "∃x:Ghost scary(x)"),  # nor is the domain of a sort without constants
+    sequent("a = b", "f(a) = f(b)"),
+    sequent("∀x:A ∃y:B r(x, y)", "∀y:B ∀x:A ¬r(x, y)", "⊥"),
 ]
 REFUTED = [
-    ask("∀x (human(x) → mortal(x))", "mortal(socrates)", "human(socrates)"),
-    ask("p", "q"),  # without terms
-    ask("p(a)", "p(b)"),  # constants need not differ
-    ask("¬(a = b)"),  # nor be equal
-    ask("∀x:A p(x)", "∀x:B q(x)", "∃x:A ∃y:B r(x, y)"),
-    ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
+    sequent("∀x (human(x) → mortal(x))", "mortal(socrates)", "human(socrates)"),
+    sequent("p", "q"),  # without terms
+    sequent("p(a)", "p(b)"),  # constants need not differ
+    sequent("¬(a = b)"),  # nor be equal
+    sequent("∀x:A p(x)", "∀x:B q(x)", "∃x:A ∃y:B r(x, y)"),
+    sequent("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
 ]
 
 
@@ -106,7 +107,9 @@ def test_spent_memory_is_unknown() -> None:
 
 
 @each_solver
-@pytest.mark.parametrize("query", [Query((atom("p", Var("x", ENTITY)),), atom("q")), ask("p(a)", "p(a, b)")], ids=shown)
+@pytest.mark.parametrize(
+    "query", [Query((atom("p", Var("x", ENTITY)),), atom("q")), sequent("p(a)", "p(a, b)")], ids=shown
+)
 def test_what_is_no_query_is_unsupported(solver_type: SolverType, query: Query) -> None:
     assert reason_of(solver_type().decide(query)) is Reason.UNSUPPORTED
 
@@ -123,7 +126,7 @@ def test_a_text_that_the_tool_does_not_read_is_an_error(
 ) -> None:
     monkeypatch.setattr(f"{solver_type.__module__}.script", lambda formulas: "(assert undeclared)")
     with pytest.raises(SolverError, match="undeclared"):
-        solver_type().decide(ask("p", "q"))
+        solver_type().decide(sequent("p", "q"))
 
 
 # -- against the evaluator --------------------------------------------------------------------------------------------
@@ -187,7 +190,7 @@ def test_the_solvers_agree(query: Query) -> None:
 # -- against themselves -----------------------------------------------------------------------------------------------
 
 MANY = [*ENTAILED, *REFUTED, INFINITE] + [
-    ask(*[f"∀x (p{i}(x) → p{i + 1}(x))" for i in range(length)], "p0(a)", f"∃x p{goal}(x) ∧ ¬p{goal + 1}(b)")
+    sequent(*[f"∀x (p{i}(x) → p{i + 1}(x))" for i in range(length)], "p0(a)", f"∃x p{goal}(x) ∧ ¬p{goal + 1}(b)")
     for length in range(1, 9)
     for goal in range(10)
 ]

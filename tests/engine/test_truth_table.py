@@ -23,7 +23,7 @@ from proof_r1_formal.engine.truth_table import (
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, TOP, And, Formula, Not, Or, atom, conjunction, disjunction
 from proof_r1_formal.text.parse import parse_formula as f
-from tests.builders import compound
+from tests.build import compound
 
 
 def formulas(atoms: int) -> st.SearchStrategy[Formula]:

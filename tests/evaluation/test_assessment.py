@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import read_completions, read_problems
 from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
 from proof_r1_formal.evaluation.measures import Exclusion, Measure
 from proof_r1_formal.evaluation.selection import Choice
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from tests.builders import action, problem, summary
+from tests.build import action, completion, example_completions, example_problems, problem
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+PROBLEMS = example_problems()
+COMPLETIONS = example_completions()
 
 
 def answer(sample: int, cost: Cost | None = None, problem: str = "garden/1") -> Completion:
-    text = summary(action("h_goal_true", "p(a)", "h1", rule="GOAL_BINDING"))
+    text = completion(action("h_goal_true", "p(a)", "h1", rule="GOAL_BINDING"))
     return Completion(problem_id=problem, completion=text, sample=sample, cost=cost)
 
 
@@ -57,7 +54,7 @@ def test_a_discarded_output_is_no_choice() -> None:
     """The strict contract discards an output with an answer and a certificate; the other sample is chosen then."""
     pets = problem("cat(tom)", "cat(tom) → shy(tom)", goal="shy(tom)", answer="h_goal_true")
     steps = action("s1", "shy(tom)", "h1", "h2"), action("h_goal_true", "shy(tom)", "s1", rule="GOAL_BINDING")
-    texts = summary(steps[0], '"not an object"', steps[1]), summary(*steps)
+    texts = completion(steps[0], '"not an object"', steps[1]), completion(*steps)
     completions = [Completion(problem_id=pets.id, sample=n, completion=text) for n, text in enumerate(texts)]
     examined = list(examine_many({pets.id: pets}, completions, settings=Settings()))
     assert [one.certified for one in examined] == [True, True]
@@ -71,8 +68,8 @@ def test_a_discarded_output_is_no_choice() -> None:
 def test_a_rule_is_unseen_if_training_lacked_it() -> None:
     """The same steps, for a model that was trained with the rules of FOLIO and for one that was not."""
     step = action("s1", "p(a)", "h1", rule="QUANTIFIER_NEGATION")
-    completion = Completion(problem_id="garden/1", completion=summary(step))
-    examined = list(examine_many(PROBLEMS, [completion], settings=Settings(rules="folio")))
+    answer = Completion(problem_id="garden/1", completion=completion(step))
+    examined = list(examine_many(PROBLEMS, [answer], settings=Settings(rules="folio")))
     for seen, group in ((TRAIN, RuleGroup.UNSEEN), (FOLIO, RuleGroup.SEEN)):
         found = assess(PROBLEMS, examined, rules=FOLIO, seen=seen).rule_groups
         counts = {of: found[of][Measure.STRICT_FVR].denominator for of in RuleGroup}

@@ -30,20 +30,20 @@ from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.testing.attempts import Attempt, completion_of, valid_attempts
-from tests.builders import GROUPS, Metering, action
-from tests.builders import problem as built
-from tests.builders import summary as text
+from tests import build
+from tests.build import GROUPS, action, completion
+from tests.solvers import Metering
 
 VERIFIER = Verifier()
 RULE = "IMPLICATION_ELIMINATION"
 FOLIO_VERIFIER = Verifier(rules=FOLIO)
 PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)", "cold(lawn)", "glad(tom) ∨ late(cup)")
-PROBLEM = built(*PREMISES, goal="late(cup)")
+PROBLEM = build.problem(*PREMISES, goal="late(cup)")
 
 
 def diagnosed(*actions: dict[str, object], problem: Problem = PROBLEM) -> tuple[TraceReport, tuple[Misnamed, ...]]:
-    report = VERIFIER.verify(problem, text(*actions))
-    return report, misnamed_steps(VERIFIER, problem, text(*actions), report)
+    report = VERIFIER.verify(problem, completion(*actions))
+    return report, misnamed_steps(VERIFIER, problem, completion(*actions), report)
 
 
 def test_a_misnamed_step_is_told_what_it_is() -> None:
@@ -81,7 +81,7 @@ def test_every_remedy() -> None:
 def test_a_dependency_may_make_a_check_too_expensive() -> None:
     parts = [" ∧ ".join(f"(p{n} → q{n})" for n in range(start, start + 25)) for start in range(0, 475, 25)]
     sprawling = " ∧ ".join(f"({part})" for part in parts)  # more parts than a check can ask about
-    problem = built("wet(a) → slow(a)", "wet(a)", sprawling, goal="slow(a)")
+    problem = build.problem("wet(a) → slow(a)", "wet(a)", sprawling, goal="slow(a)")
     report, (one,) = diagnosed(action("s1", "slow(a)", "h3", "h1", "h2"), problem=problem)
     assert report.actions[0].semantic
     assert (one.reason, one.remedy) == (Code.RULE_UNDECIDED, Remedy.FEWER_DEPENDENCIES)
@@ -90,17 +90,17 @@ def test_a_dependency_may_make_a_check_too_expensive() -> None:
 
 def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
     """Each step follows from h2 at once; whether it follows from the axioms of groups is a hard question."""
-    problem = built(GROUPS, "P(e)", "Q(e)", "R(e)", goal="P(e)")
+    problem = build.problem(GROUPS, "P(e)", "Q(e)", "R(e)", goal="P(e)")
     law = "∀x ∀y m(x, y) = m(y, x)"
     hard = [f"{law} ∨ P(e) ∨ S{number}(e)" for number in range(3)]
     steps = [action("s", "P(e) ∧ Q(e)", "h2", "h3", rule="MODUS_TOLLENS")]
     steps += [action(f"s{n}", said, "h1", "h2", "h3", "h4", rule="MODUS_TOLLENS") for n, said in enumerate(hard)]
     solver = Metering()
     verifier = Verifier(solver)
-    report = verifier.verify(problem, text(*steps))
+    report = verifier.verify(problem, completion(*steps))
     assert all(step.semantic and not step.rule for step in report.actions)
     verified = solver.steps
-    found = misnamed_steps(verifier, problem, text(*steps), report)
+    found = misnamed_steps(verifier, problem, completion(*steps), report)
     assert solver.steps - verified < 2 * INQUIRY_STEPS
     assert len(found) == len(steps)
     assert (found[0].remedy, found[0].actual) == (Remedy.ANOTHER_RULE, "CONJUNCTION_INTRODUCTION")
@@ -108,7 +108,7 @@ def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
 
 
 def test_the_rule_with_most_dependencies_is_meant() -> None:
-    problem = built("p(a) ∧ q(a)", "r(a) → p(a)", "r(a)", goal="p(a)")
+    problem = build.problem("p(a) ∧ q(a)", "r(a) → p(a)", "r(a)", goal="p(a)")
     _, (one,) = diagnosed(action("s1", "p(a)", "h1", "h2", "h3", rule="DISJUNCTIVE_SYLLOGISM"), problem=problem)
     assert set(one.alternatives) == {Alternative("CONJUNCTION_ELIMINATION", ("h1",)), Alternative(RULE, ("h2", "h3"))}
     assert one.actual == RULE
@@ -138,11 +138,11 @@ def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt,
 def test_the_first_error_is_the_first_failing_step() -> None:
     right = action("s1", "slow(race)", "h1", "h2")
     cases = {
-        text(right, action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
-        text(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
-        text(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE")): (0, Code.UNKNOWN_RULE),
-        text(*[action(name, "slow(race)", "h1", "h2") for name in ("s1", "s2")]): (1, Code.REPEATS_CONCLUSION),
-        text(right): None,
+        completion(right, action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
+        completion(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
+        completion(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE")): (0, Code.UNKNOWN_RULE),
+        completion(*[action(name, "slow(race)", "h1", "h2") for name in ("s1", "s2")]): (1, Code.REPEATS_CONCLUSION),
+        completion(right): None,
         "I do not know.": (0, Code.MALFORMED),
     }
     assert {of: first_error(VERIFIER.verify(PROBLEM, of)) for of in cases} == cases
@@ -150,8 +150,8 @@ def test_the_first_error_is_the_first_failing_step() -> None:
 
 def test_diagnoses_add_up_and_keep_a_few_examples() -> None:
     whole, halves = Diagnosis(), [Diagnosis(), Diagnosis()]
-    wrong = text(action("s1", "slow(race)", "h1", "h2", rule="MODUS_TOLLENS"), action("s2", "glad(tom)", "h5"))
-    right = text(action("s1", "slow(race)", "h1", "h2"))
+    wrong = completion(action("s1", "slow(race)", "h1", "h2", rule="MODUS_TOLLENS"), action("s2", "glad(tom)", "h5"))
+    right = completion(action("s1", "slow(race)", "h1", "h2"))
     completions = [
         Completion(problem_id=PROBLEM.id, sample=n, completion=of) for n, of in enumerate([wrong, right, wrong] * 3)
     ]
@@ -183,7 +183,7 @@ def test_rules_of_formless_steps_are_one_error() -> None:
 def test_examining_many_is_examining_each(workers: int) -> None:
     actions = [action("s1", "slow(race)", "h1", "h2"), action("s2", "late(cup)", "s1", "h3", rule="MODUS_TOLLENS")]
     binding = action("h_goal_true", "late(cup)", "s2", rule="GOAL_BINDING")
-    texts = [text(*actions, binding), text(*actions), text(binding), "nothing"] * 6
+    texts = [completion(*actions, binding), completion(*actions), completion(binding), "nothing"] * 6
     completions = [Completion(problem_id=PROBLEM.id, sample=n, completion=of) for n, of in enumerate(texts)]
     found = list(examine_many({PROBLEM.id: PROBLEM}, completions, workers=workers))
     assert found == [examine(Verifier(rules=TRAIN), PROBLEM, completion) for completion in completions]
@@ -202,7 +202,7 @@ class Proofless(EmbeddedSolver):
 def test_no_rule_is_the_remedy_for_a_step_without_evidence(conclusion: str) -> None:
     verifier = Verifier(Proofless())
     names = [premise.id for premise in PROBLEM.premises]
-    content = text(action("s1", conclusion, *names[:3], *names[4:], rule="MODUS_TOLLENS"))
+    content = completion(action("s1", conclusion, *names[:3], *names[4:], rule="MODUS_TOLLENS"))
     (one,) = misnamed_steps(verifier, PROBLEM, content, verifier.verify(PROBLEM, content))
     assert (one.reason, one.remedy, one.alternatives) == (Code.RULE_UNDECIDED, Remedy.UNDECIDED, ())
 
@@ -214,7 +214,7 @@ def test_a_binding_that_is_undecided_has_a_reason() -> None:
             asked = isinstance(query.conclusion, Iff) and isinstance(answer, Entailed)
             return Entailed() if asked else answer
 
-    verifier, case = Verifier(Hesitant()), built("G(b) → G(a)", "G(b)", goal="G(a) ∧ ∀x (G(x) → G(x))")
-    content = text(action("s1", "G(a)", "h1", "h2"), action("h_goal_true", "G(a)", "s1", rule=GOAL_BINDING))
+    verifier, case = Verifier(Hesitant()), build.problem("G(b) → G(a)", "G(b)", goal="G(a) ∧ ∀x (G(x) → G(x))")
+    content = completion(action("s1", "G(a)", "h1", "h2"), action("h_goal_true", "G(a)", "s1", rule=GOAL_BINDING))
     (one,) = misnamed_steps(verifier, case, content, verifier.verify(case, content))
     assert one.reason is Code.BINDING_UNDECIDED

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-INPUTS = ("--problems", str(EXAMPLES / "problems.jsonl"), "--completions", str(EXAMPLES / "completions.jsonl"))
+from tests.build import EXAMPLES, INPUTS, Run, action, completion
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,12 +47,12 @@ def shards(folder: Path) -> tuple[Path, Path]:
     return made
 
 
-def test_repeated_samples_are_named_and_count_once(tmp_path: Path) -> None:
+def test_repeated_samples_are_named_and_count_once(run: Run, tmp_path: Path) -> None:
     one, two = shards(tmp_path)
     files = ("-c", str(one), "-c", str(two))
     whole = run("evaluate", *INPUTS, "--json", str(tmp_path / "whole.json"))
     both = run("evaluate", *INPUTS[:2], *files, "--json", str(tmp_path / "both.json"))
-    assert (whole.returncode, both.returncode) == (0, 1)
+    assert (whole.status, both.status) == (0, 1)
     skipped = [line for line in both.stderr.splitlines() if line.startswith(f"skipped: {two}: problem ")]
     assert len(skipped) == 6
     assert skipped[0].endswith(f"has sample 0 that {one} has too, which counts")
@@ -68,11 +67,11 @@ def test_repeated_samples_are_named_and_count_once(tmp_path: Path) -> None:
     del expected["Left out"]
     assert expected == found
     strict = run("evaluate", *INPUTS[:2], *files, "--strict")
-    assert strict.returncode == 2
+    assert strict.status == 2
     assert "error: 6 completions cannot be used, and --strict forbids" in strict.stderr
 
 
-def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
+def test_a_study_is_evaluated_into_every_format(run: Run, tmp_path: Path) -> None:
     """Three systems: two files, the same in one file, and the first of the files."""
     _, completions = copy_examples(tmp_path)
     lines = completions.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -82,7 +81,7 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
     files = [tmp_path / f"t.{name}" for name in ("json", "md", "tex")]
     formats = ("--json", str(files[0]), "--markdown", str(files[1]), "--latex", str(files[2]))
     result = run("evaluate", "--study", str(study), *formats, "--csv", str(tmp_path / "csv"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
     as_json, markdown, latex = [path.read_text(encoding="utf-8") for path in files]
     tables = {table["title"]: table["rows"] for table in json.loads(as_json)}
@@ -102,20 +101,20 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--diagnosis"])
 @pytest.mark.parametrize("name", ["p.jsonl", "c.jsonl", "study.toml"])
-def test_a_study_never_overwrites_its_own_files(tmp_path: Path, option: str, name: str) -> None:
+def test_a_study_never_overwrites_its_own_files(run: Run, tmp_path: Path, option: str, name: str) -> None:
     copy_examples(tmp_path)
     study = write_study(tmp_path, one='"c.jsonl"')
     before = (tmp_path / name).read_bytes()
     result = run("evaluate", "--study", str(study), option, str(tmp_path / name))
-    assert result.returncode == 2
+    assert result.status == 2
     assert name in result.stderr
     assert (tmp_path / name).read_bytes() == before
 
 
-def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> None:
+def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_bytes(b"\xff")
     result = run("evaluate", "--study", str(tmp_path / "study.toml"))
-    assert (result.returncode, "study.toml" in result.stderr, "Traceback" in result.stderr) == (2, True, False)
+    assert (result.status, "study.toml" in result.stderr, "Traceback" in result.stderr) == (2, True, False)
 
 
 @pytest.mark.parametrize(
@@ -126,27 +125,29 @@ def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> No
         ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out")),
     ],
 )
-def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
+def test_files_of_an_output_folder_never_overwrite_inputs(
+    run: Run, tmp_path: Path, name: str, command: tuple[str, ...]
+) -> None:
     problems, completions = copy_examples(tmp_path)
     (tmp_path / "out").mkdir()
     taken = problems.rename(tmp_path / "out" / name)
     before = taken.read_bytes()
     given = ("--problems", str(taken), "--completions", str(completions), "--format", "native")
     result = run(command[0], *given, *command[1:], str(tmp_path / "out"))
-    assert result.returncode == 2, result.stderr
+    assert result.status == 2, result.stderr
     assert name in result.stderr
     assert taken.read_bytes() == before
 
 
 @pytest.mark.parametrize("study", [False, True])
-def test_the_figures_are_drawn(tmp_path: Path, study: bool) -> None:
+def test_the_figures_are_drawn(run: Run, tmp_path: Path, study: bool) -> None:
     given: tuple[str, ...] = INPUTS
     if study:
         copy_examples(tmp_path)
         (tmp_path / "silent.jsonl").write_text('{"problem_id": "garden/1", "completion": ""}\n', encoding="utf-8")
         given = ("--study", str(write_study(tmp_path, all='"c.jsonl"', silent='"silent.jsonl"')))
     done = run("evaluate", *given, "--plots", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     drawn = (tmp_path / "out" / "length-ratios.svg").read_text(encoding="utf-8")
     for row in ("garden: b / all", "garden: b / silent") if study else ("problems: completions",):
         assert f">{row}<" in drawn
@@ -154,12 +155,12 @@ def test_the_figures_are_drawn(tmp_path: Path, study: bool) -> None:
     assert {path.stem.removesuffix("-dark") for path in (tmp_path / "out").iterdir()} == names
 
 
-def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:
+def test_a_diagnosis_lists_misnamed_steps_and_gaps(run: Run, tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     (tmp_path / "c.jsonl").write_text("\n".join([lines[0], *lines[2:]]), encoding="utf-8")  # garden/1 has one, not two
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     assert re.search(r": \d problems have fewer than K = 3 completions", result.stderr)
     assert "no completion: " not in result.stderr
     tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
@@ -170,13 +171,13 @@ def test_a_diagnosis_lists_misnamed_steps_and_gaps(tmp_path: Path) -> None:
     assert any(one["alternatives"] for one in found)
 
 
-def test_problems_without_a_completion_are_named(tmp_path: Path) -> None:
+def test_problems_without_a_completion_are_named(run: Run, tmp_path: Path) -> None:
     ids = [json.loads(line)["id"] for line in (EXAMPLES / "problems.jsonl").read_text(encoding="utf-8").splitlines()]
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     alone = [line for line in lines if json.loads(line)["problem_id"] == ids[0]]
     (tmp_path / "c.jsonl").write_text("\n".join(alone), encoding="utf-8")
     result = run("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     named = ", ".join([*ids[1:6], *(["…"] if len(ids) > 6 else [])])
     assert f"{len(ids) - 1} problems have no completion: {named}\n" in result.stderr
 
@@ -191,15 +192,15 @@ def test_problems_without_a_completion_are_named(tmp_path: Path) -> None:
         ((*INPUTS, "--bootstrap", "1"), "at least 40"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], told: str) -> None:
+def test_options_that_do_not_fit_are_refused(run: Run, arguments: tuple[str, ...], told: str) -> None:
     result = run("evaluate", *arguments)
-    assert result.returncode == 2
+    assert result.status == 2
     assert told in result.stderr
 
 
-def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None:
+def test_the_best_completions_are_written_and_are_better(run: Run, tmp_path: Path) -> None:
     result = run("best", *INPUTS, "--out", str(tmp_path / "best.jsonl"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     lines = (tmp_path / "best.jsonl").read_text("ascii").splitlines()
     chosen = {one["problem_id"]: one["sample"] for one in map(json.loads, lines)}
     assert chosen["garden/1"] == 0  # both are certified; this one has fewer steps
@@ -208,7 +209,7 @@ def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None
     assert "7 certified" in result.stderr
 
 
-def test_the_kinds_of_choices_are_counted(tmp_path: Path) -> None:
+def test_the_kinds_of_choices_are_counted(run: Run, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()]
     texts = {(line["problem_id"], line["sample"]): line["completion"] for line in lines}
     wrong = texts["garden/2", 1]  # an answer, which is not certified
@@ -222,17 +223,17 @@ def test_the_kinds_of_choices_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("seen", "steps"), [("train", [[0, 1, 0]]), ("folio", [])])
-def test_a_study_says_which_rules_training_had(tmp_path: Path, seen: str, steps: list[list[int]]) -> None:
+def test_a_study_says_which_rules_training_had(run: Run, tmp_path: Path, seen: str, steps: list[list[int]]) -> None:
     """One step under a rule of FOLIO; columns for seen, unseen and unknown rules. No table has seen rules alone."""
-    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "p(a)", "rule": "QUANTIFIER_NEGATION"}
-    record = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step])}</summary>"}
+    step = action("s1", "p(a)", "h1", rule="QUANTIFIER_NEGATION")
+    record = {"problem_id": "garden/1", "completion": completion(step)}
     copy_examples(tmp_path)
     (tmp_path / "c.jsonl").write_text(json.dumps(record), encoding="utf-8")
     study = write_study(tmp_path, one='"c.jsonl"')
     systems = study.read_text(encoding="utf-8").replace("[datasets.garden]", '[datasets.garden]\nrules = "folio"')
     study.write_text(f'seen = "{seen}"\n{systems}', encoding="utf-8")
     result = run("evaluate", "--study", str(study), "--json", str(tmp_path / "t.json"))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     found = [
         table for table in json.loads((tmp_path / "t.json").read_bytes()) if table["title"].startswith("Rules seen")
     ]
@@ -240,9 +241,9 @@ def test_a_study_says_which_rules_training_had(tmp_path: Path, seen: str, steps:
     assert counts == steps
 
 
-def test_a_study_names_the_file_that_is_absent(tmp_path: Path) -> None:
+def test_a_study_names_the_file_that_is_absent(run: Run, tmp_path: Path) -> None:
     copy_examples(tmp_path)
     study = write_study(tmp_path, whole='"c.jsonl"', other='["c.jsonl", "none.jsonl"]')
     result = run("evaluate", "--study", str(study))
-    assert (result.returncode, result.stdout) == (2, "")
+    assert (result.status, result.stdout) == (2, "")
     assert f"{tmp_path / 'none.jsonl'}, a file of the study, does not exist" in result.stderr

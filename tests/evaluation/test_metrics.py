@@ -42,8 +42,8 @@ from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import STEP, TRACE, action, summary
-from tests.builders import problem as built
+from tests import build
+from tests.build import STEP, TRACE, action, completion
 
 RULE = "IMPLICATION_ELIMINATION"
 TRUE = three_way_options(parse_formula("A"))[0]
@@ -186,10 +186,10 @@ def test_the_reference_drops_unresolved_dependencies() -> None:
 @pytest.mark.parametrize("name", ["nothing", "s2", "h_goal_true", "h_goal_false"])
 def test_a_leap_cannot_leave_the_denominators_by_what_it_cites(name: str) -> None:
     """A wrong step counts in FVR and RVR whether it cites what is there or nothing, itself or a later action."""
-    case = built("P(a)", "P(a) → Q(a)", goal="R(a)")
+    case = build.problem("P(a)", "P(a) → Q(a)", goal="R(a)")
     for cites in (["s1"], ["s1", name]):
         actions = [action("s1", "Q(a)", "h1", "h2"), action("s2", "R(a)", *cites)]
-        text = summary(*actions, action("h_goal_true", "R(a)", "s2", rule="GOAL_BINDING"))
+        text = completion(*actions, action("h_goal_true", "R(a)", "s2", rule="GOAL_BINDING"))
         metrics = evaluate_metrics({case.id: case}, [verify(case, text)])
         assert parts(metrics, *RATES) == [(1, 2), (1, 3), (1, 2), (1, 3)]
 
@@ -521,7 +521,7 @@ def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
 
 
 def test_the_length_of_outputs_is_in_their_table() -> None:
-    one = built("G(a)")
+    one = build.problem("G(a)")
     texts = [Completion(problem_id=one.id, completion="x" * size, sample=size) for size in (20, 40)]
     found = assess({one.id: one}, examine_many({one.id: one}, texts), rules=TRAIN, seen=TRAIN)
     [outputs] = [table for table in metrics_tables(found.metrics) if table.title == "Outputs"]

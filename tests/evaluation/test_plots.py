@@ -11,8 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from proof_r1_formal.commands.evaluation import evaluate
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation import drawing
 from proof_r1_formal.evaluation.assessment import assess, examine_many
@@ -35,8 +34,8 @@ from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.plots import answer_shares, length_ratios, points, step_shares, study_pictures
 from proof_r1_formal.evaluation.study_tables import Results
 from proof_r1_formal.rules.catalogue import TRAIN
+from tests.build import example_completions, example_problems
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ALL, SILENT = Key("$x_{$", "<b>", "all"), Key("$x_{$", "<b>", "silent")
 SILENCE = Completion(problem_id="garden/1", completion="I do not know.")
 
@@ -44,8 +43,8 @@ SILENCE = Completion(problem_id="garden/1", completion="I do not know.")
 @pytest.fixture(scope="module")
 def results() -> Results:
     """The examples, and a system that never answers; the data set has a name that TeX would not read."""
-    problems = read_problems(EXAMPLES / "problems.jsonl")
-    examples = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+    problems = example_problems()
+    examples = example_completions()
     return {
         key: assess(problems, examine_many(problems, given), rules=TRAIN, seen=TRAIN)
         for key, given in ((ALL, examples), (SILENT, [SILENCE]))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.evaluation.measures import Estimate
 from proof_r1_formal.evaluation.plots import review_pictures
 from proof_r1_formal.evaluation.review import (
@@ -26,23 +23,19 @@ from proof_r1_formal.evaluation.review import (
 )
 from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.text.parse import parse_formula
+from tests import build
+from tests.build import action, completion
 
 PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)")
-PROBLEM = Problem(
-    id="race/1",
-    premises=tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)),
-    options=three_way_options(parse_formula("late(cup)")),
-    difficulty="easy",
+PROBLEM = build.problem(*PREMISES, goal="late(cup)", answer=None, id="race/1", difficulty="easy")
+PROOF = completion(
+    action("s1", "slow race", "h1", "h2"),
+    action("s2", "late(cup)", "s1", "h3", rule="MODUS_TOLLENS"),
+    action("s3", "wet(lawn)", "h1", "h3", rule="MODUS_TOLLENS"),
+    action("s4", "wet(lawn)", "s3", rule="MODUS_TOLLENS"),  # rests on s3
+    action("s5", "wet(lawn", "h1", rule="MODUS_TOLLENS"),  # not a formula
 )
-ACTIONS = [
-    {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "slow race", "rule": "IMPLICATION_ELIMINATION"},
-    {"id": "s2", "dependencies": ["s1", "h3"], "conclusion": "late(cup)", "rule": "MODUS_TOLLENS"},
-    {"id": "s3", "dependencies": ["h1", "h3"], "conclusion": "wet(lawn)", "rule": "MODUS_TOLLENS"},
-    {"id": "s4", "dependencies": ["s3"], "conclusion": "wet(lawn)", "rule": "MODUS_TOLLENS"},  # rests on s3
-    {"id": "s5", "dependencies": ["h1"], "conclusion": "wet(lawn", "rule": "MODUS_TOLLENS"},  # not a formula
-]
-REPORT = Verifier().verify(PROBLEM, f"<summary>{json.dumps(ACTIONS)}</summary>")
+REPORT = Verifier().verify(PROBLEM, PROOF)
 VALID, INVALID, UNCERTAIN = Verdict
 
 
@@ -67,12 +60,11 @@ def test_the_reviewer_sees_the_formulas_of_a_step_only() -> None:
 
 def test_sorts_are_shown() -> None:
     """The verifier asks about things of a sort, so the reviewer is asked about them, too."""
-    premises = (Premise("h1", parse_formula("∀x:Cat purrs(x)")),)
-    problem = Problem("cats", premises, three_way_options(parse_formula("∃x:Cat purrs(x)")))
-    action = {"id": "s1", "dependencies": ["h1"], "conclusion": "∃y:Cat purrs(y)", "rule": "UNIVERSAL_ELIMINATION"}
-    report = Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>")
-    [step] = reviewable("ours", {problem.id: problem}, [report])
-    assert (step.dependencies, step.conclusion) == (("∀x:Cat purrs(x)",), "∃y:Cat purrs(y)")
+    problem = build.problem("∀x:Cat purrs(x)", goal="∃x:Cat purrs(x)")
+    step = action("s1", "∃y:Cat purrs(y)", "h1", rule="UNIVERSAL_ELIMINATION")
+    report = Verifier().verify(problem, completion(step))
+    [shown] = reviewable("ours", {problem.id: problem}, [report])
+    assert (shown.dependencies, shown.conclusion) == (("∀x:Cat purrs(x)",), "∃y:Cat purrs(y)")
 
 
 @given(

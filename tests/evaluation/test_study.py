@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, Cost, read_completions
+from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluation import study_tables as tables_module
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess, examine_many
@@ -28,11 +27,10 @@ from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, rank, 
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
-from tests.builders import action, summary
+from tests.build import action, completion, example_completions, example_problems
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+PROBLEMS = example_problems()
+COMPLETIONS = example_completions()
 
 
 def assessed(completions: list[Completion], *, rules: str = "train", resamples: int = 0) -> Assessment:
@@ -244,7 +242,7 @@ def test_steps_are_grouped_by_declared_rules() -> None:
 def test_rules_of_formless_steps_are_not_unseen() -> None:
     rules = ("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION")
     actions = [action(f"s{n}", "waters(", "h1", rule=rule) for n, rule in enumerate(rules)]
-    groups = assessed([Completion(problem_id="garden/1", completion=summary(*actions))]).rule_groups
+    groups = assessed([Completion(problem_id="garden/1", completion=completion(*actions))]).rule_groups
     assert [steps(groups[of]) for of in (RuleGroup.SEEN, RuleGroup.UNSEEN, RuleGroup.INVALID)] == [1, 0, 2]
     assert not groups[RuleGroup.UNSEEN][Measure.FVR].is_defined
 

@@ -26,12 +26,13 @@ from proof_r1_formal.generate.synthesize import fresh_ids
 from proof_r1_formal.testing.mutations import Flaw, flawed
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import OutputNotation, show
-from tests.builders import problem as built
+from tests import build
+from tests.build import action
 
 VERIFIER = Verifier(rules=TRAIN, evaluation=False)
 PROVER = Prover(VERIFIER)
 
-CHAIN = built("P(a)", "∀x (P(x) → Q(x))", "∀x (Q(x) → R(x))", "∀x (R(x) → G(x))", "T(a)", "∀x (T(x) → U(x))")
+CHAIN = build.problem("P(a)", "∀x (P(x) → Q(x))", "∀x (Q(x) → R(x))", "∀x (R(x) → G(x))", "T(a)", "∀x (T(x) → U(x))")
 FIRST = ReferenceStep("s1", ("h2", "h1"), "Q(a)", "IMPLICATION_ELIMINATION")
 ASIDE = ReferenceStep("s7", ("h6", "h5"), "U(a)", "IMPLICATION_ELIMINATION")
 
@@ -158,7 +159,7 @@ def test_a_detour_is_named() -> None:
 
 
 def test_given_conclusions_are_preferred_to_premises() -> None:
-    twice = built("P(a)", "P(a) → Q(a)", "R(a)", "R(a) → Q(a)", "Q(a) ∨ S(a) → G(a)")
+    twice = build.problem("P(a)", "P(a) → Q(a)", "R(a)", "R(a) → Q(a)", "Q(a) ∨ S(a) → G(a)")
     first = ReferenceStep("x1", ("h4", "h3"), "Q(a)", "IMPLICATION_ELIMINATION")
     found = continued(first, problem=twice)
     assert found.used == ("x1",)
@@ -166,7 +167,7 @@ def test_given_conclusions_are_preferred_to_premises() -> None:
 
 
 def test_a_claim_may_be_named() -> None:
-    either = built("P(a)", "G(a) → ¬P(a)", answer=None)
+    either = build.problem("P(a)", "G(a) → ¬P(a)", answer=None)
     found = PROVER.continue_proof(either, (), claim="h_goal_false")
     assert isinstance(found, Proved)
     assert found.answer == "h_goal_false"
@@ -206,8 +207,7 @@ def test_ids_go_on(before: list[str], taken: set[str], expected: list[str]) -> N
 
 # -- layout -----------------------------------------------------------------------------------------------------------
 
-RECORD = {"id": "s1", "dependencies": ["h2", "h1"], "conclusion": "Q(a)", "rule": "IMPLICATION_ELIMINATION"}
-WRONG = {"id": "s2", "dependencies": ["h1"], "conclusion": "R(a)", "rule": "IMPLICATION_ELIMINATION"}
+RECORD, WRONG = action("s1", "Q(a)", "h2", "h1"), action("s2", "R(a)", "h1")
 COMPACT = json.dumps(RECORD, separators=(",", ":"))
 ELIMINATED = '"rule": "IMPLICATION_ELIMINATION"'
 TURNED = json.dumps(dict(reversed(RECORD.items())))
@@ -254,16 +254,12 @@ def test_indented_elements_go_on_indented() -> None:
 
 @pytest.mark.parametrize("notation", ["ascii", "juxtaposed", "prefix", "unicode"])
 def test_the_notation_is_the_models(notation: OutputNotation) -> None:
-    either = built("P(a)", "P(a) → Q(a) ∧ R(a)", "Q(a) ∧ R(a) → ¬S(a) ∧ T(a)", goal="¬S(a)")
+    either = build.problem("P(a)", "P(a) → Q(a) ∧ R(a)", "Q(a) ∧ R(a) → ¬S(a) ∧ T(a)", goal="¬S(a)")
     step = {**RECORD, "conclusion": show(parse_formula("Q(a) ∧ R(a)"), notation)}
-    found = corrected(summary_of(step), either)
+    found = corrected(build.completion(step, escaped=False), either)
     assert_flawless(either, found.text)
     second = VERIFIER.verify(either, found.text).actions[1].conclusion
     assert second == show(parse_formula("¬S(a) ∧ T(a)"), notation)
-
-
-def summary_of(*records: object) -> str:
-    return f"<summary>{json.dumps(records, ensure_ascii=False)}</summary>"
 
 
 @pytest.mark.parametrize(
@@ -306,7 +302,7 @@ def test_thoughts_that_did_not_end_are_ended() -> None:
 
 def test_an_action_that_binds_the_wrong_answer_goes() -> None:
     bound = {"id": "h_goal_false", "dependencies": ["s1"], "conclusion": "Q(a)", "rule": "GOAL_BINDING"}
-    found = corrected(summary_of(RECORD, bound))
+    found = corrected(build.completion(RECORD, bound, escaped=False))
     assert found.accepted == 1
     assert_flawless(CHAIN, found.text)
 
@@ -316,12 +312,12 @@ def test_a_right_proof_is_not_corrected() -> None:
 
 
 def test_what_has_no_proof_is_returned_as_it_is() -> None:
-    open_ = built("P(a)", answer="h_goal_true")
+    open_ = build.problem("P(a)", answer="h_goal_true")
     assert isinstance(correct(open_, "", PROVER), Uncertain)
 
 
 def test_sorts_of_the_problem_stay() -> None:
-    sorted_ = built("∀x:Animal P(x)", "∀x:Animal (P(x) → Q(x))", goal="Q(tom)")
+    sorted_ = build.problem("∀x:Animal P(x)", "∀x:Animal (P(x) → Q(x))", goal="Q(tom)")
     found = corrected("", sorted_)
     assert_flawless(sorted_, found.text)
     larger = Prover(Verifier(rules=FOLIO, evaluation=False))

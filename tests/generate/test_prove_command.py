@@ -4,69 +4,69 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-PROBLEMS = Path(__file__).resolve().parent.parent.parent / "examples" / "problems.jsonl"
-MAIN = "from proof_r1_formal.cli import main\nmain()\n"
+import pytest
+
+from proof_r1_formal.outputs import LineFile
+from tests.build import PROBLEMS, Run
 
 
-def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", before + MAIN, *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
-
-
-def test_completions_are_written_and_verify(tmp_path: Path) -> None:
+def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
     out, reports = tmp_path / "completions.jsonl", tmp_path / "reports.jsonl"
     result = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     assert re.search(r"proved +6 +6 +6 ", result.stdout)
     assert "6 completions written" in result.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
-    assert verified.returncode == 0, verified.stderr
+    assert verified.status == 0, verified.stderr
     lines = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 6
     assert all(action["signal"] == 1.0 for line in lines for action in line["actions"])
     assert all(line["answer_correct"] for line in lines)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_where_it_stopped(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, results = tmp_path / "completions.jsonl", tmp_path / "results.jsonl"
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results)).returncode == 0
+    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results)).status == 0
     whole, all_results = out.read_bytes(), results.read_bytes()
     assert all_results.count(b"\n") == 7
     out.unlink()
     results.unlink()
-    stop = (
-        "from proof_r1_formal.outputs import LineFile\n"
-        "append, count = LineFile.append_line, []\n"
-        "def stop(self, line):\n"
-        "    count.append(1)\n"
-        "    if len(count) == 4:\n"
-        "        self._file.write(line[:20])\n"
-        "        raise KeyboardInterrupt\n"
-        "    append(self, line)\n"
-        "LineFile.append_line = stop\n"
-    )
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), before=stop).returncode == 130
+    append = LineFile.append_line
+
+    def interrupted() -> int:
+        """The status of a run in which Ctrl-C is pressed while it writes its fourth line."""
+        lines = iter(range(4))
+
+        def append_line(self: LineFile, line: bytes) -> None:
+            if next(lines) == 3:
+                self._file.write(line[:20])
+                raise KeyboardInterrupt
+            append(self, line)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LineFile, "append_line", append_line)
+            return run("prove", "--problems", str(PROBLEMS), "--out", str(out)).status
+
+    assert interrupted() == 130
     assert not out.exists()
     resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
-    assert resumed.returncode == 0
+    assert resumed.status == 0
     assert "resuming after 3 completions" in resumed.stderr
     assert out.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [out]
     out.unlink()
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), before=stop).returncode == 130
+    assert interrupted() == 130
     resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results))
-    assert resumed.returncode == 0
+    assert resumed.status == 0
     assert "resuming after 3 completions; their proofs are searched for again" in resumed.stderr
     assert (out.read_bytes(), results.read_bytes()) == (whole, all_results)
 
 
-def test_one_problem_is_shown_with_english_and_rules() -> None:
+def test_one_problem_is_shown_with_english_and_rules(run: Run) -> None:
     result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/2")
-    assert result.returncode == 0
+    assert result.status == 0
     assert "answer False (right), 3 steps" in result.stdout
     assert "Tilo has a rake." in result.stdout
     assert "conjunction introduction" in result.stdout
@@ -78,7 +78,7 @@ def test_one_problem_is_shown_with_english_and_rules() -> None:
         assert f"\nmodel of the premises in which {option} is false: Entity = {{0}}; " in uncertain.stdout
 
 
-def test_results_as_json(tmp_path: Path) -> None:
+def test_results_as_json(run: Run, tmp_path: Path) -> None:
     problems = tmp_path / "own.jsonl"
     options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
     split = ["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"]
@@ -89,7 +89,7 @@ def test_results_as_json(tmp_path: Path) -> None:
     ]
     problems.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     result = run("prove", "--problems", str(problems), "--json", "-")
-    assert result.returncode == 1  # one is given up
+    assert result.status == 1  # one is given up
     direct, unclear, given_up = map(json.loads, result.stdout.splitlines())
     assert direct == {
         "problem_id": "direct",
@@ -108,17 +108,17 @@ def test_results_as_json(tmp_path: Path) -> None:
     assert re.search(r"^ *steps per proof, without the terminal one +0\.0", counted.stdout, re.MULTILINE)
 
 
-def test_an_unknown_id_is_told() -> None:
+def test_an_unknown_id_is_told(run: Run) -> None:
     result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
-    assert result.returncode == 2
+    assert result.status == 2
     assert "its first ids are: garden/1" in result.stderr
 
 
-def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path) -> None:
+def test_completions_are_continued_from_their_last_accepted_step(run: Run, tmp_path: Path) -> None:
     out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
     completions = PROBLEMS.with_name("completions.jsonl")
     result = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--out", str(out))
-    assert result.returncode == 0, result.stderr
+    assert result.status == 0, result.stderr
     rows = [line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line.strip()]
     counts = {row[0].strip(): row[1] for row in rows if len(row) == 2}
     assert tuple(
@@ -126,13 +126,13 @@ def test_completions_are_continued_from_their_last_accepted_step(tmp_path: Path)
     ) == ("7", "5", "1")
     assert counts["accepted steps per correction"] == "0.800"
     poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
-    assert poor.returncode == 1
+    assert poor.status == 1
     assert "no continuation of garden/2, sample 1: the budget is spent" in poor.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
-    assert verified.returncode == 0, verified.stderr
+    assert verified.status == 0, verified.stderr
     found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
     assert len(found) == 12
     assert all(action["signal"] == 1.0 for report in found for action in report["actions"])
     refused = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--id", "garden/2")
-    assert refused.returncode == 2
+    assert refused.status == 2
     assert "leave out --id, --certify" in refused.stderr

@@ -22,7 +22,7 @@ from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula
 from studies.bench.generation import DIFFICULTIES, Statistics, comparison, pictures
-from tests.builders import problem as built
+from tests import build
 
 drawn = st.integers(0, 10**6).map(lambda index: draw_problem(GeneratorSettings(seed=13), index))
 
@@ -73,7 +73,7 @@ def test_other_changes_change_the_key(generated: Generated, seed: int) -> None:
     ],
 )
 def test_a_problem_is_shallow_if_nothing_leads_to_its_goal(premises: list[str], goal: str, shallow: bool) -> None:
-    assert is_shallow(built(*premises, goal=goal)) == shallow
+    assert is_shallow(build.problem(*premises, goal=goal)) == shallow
 
 
 def test_patterns_have_letters_for_names() -> None:
@@ -85,7 +85,7 @@ def test_statistics_count_what_they_say() -> None:
         ReferenceStep("s1", ("h1", "h2"), "B(a)", "IMPLICATION_ELIMINATION"),
         ReferenceStep("h_goal_true", ("s1",), "B(a)", "GOAL_BINDING"),
     )
-    proved = replace(built("A(a)", "A(a) → B(a)", "C(b)", goal="B(a)"), difficulty="easy", proofs=(steps,))
+    proved = replace(build.problem("A(a)", "A(a) → B(a)", "C(b)", goal="B(a)"), difficulty="easy", proofs=(steps,))
     premises = proved.premises
     statistics = Statistics()
     statistics.add(proved)

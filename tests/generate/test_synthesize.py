@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem
+from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.evaluation.outcomes import reference_length
 from proof_r1_formal.generate.openings import cases, introducible
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
@@ -24,8 +24,8 @@ from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.strategies import formulas, signatures
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import problem as built
-from tests.finite import FiniteSolver
+from tests import build
+from tests.solvers import FiniteSolver
 
 VERIFIER = Verifier()
 PROVER = Prover(VERIFIER)
@@ -34,7 +34,7 @@ IN_FOLIO = Prover(Verifier(rules=FOLIO))
 
 
 def problem(goal: str, *premises: str) -> Problem:
-    return built(*premises, goal=goal, answer=None)
+    return build.problem(*premises, goal=goal, answer=None)
 
 
 def proved(result: object) -> Proved:
@@ -185,16 +185,12 @@ def test_a_case_split_has_no_proof_and_none_is_made_up() -> None:
 
 
 def test_a_problem_without_a_claim() -> None:
-    only = Problem("own/2", (), (Option("h_goal_uncertain", "Uncertain", parse_formula("P(a)")),))
+    only = build.problem(options=[Option("h_goal_uncertain", "Uncertain", parse_formula("P(a)"))])
     assert PROVER.prove(only) == GaveUp(Reason.NO_CLAIM)
 
 
 def test_options_of_another_kind_and_ids_that_are_taken() -> None:
-    choice = Problem(
-        "own/3",
-        (Premise("s1", parse_formula("P(a) → Q(a)")), Premise("s2", parse_formula("P(a)"))),
-        (Option("s3", "first", parse_formula("R(a)")), Option("A", "second", parse_formula("Q(a)"))),
-    )
+    choice = build.problem(("s1", "P(a) → Q(a)"), ("s2", "P(a)"), options={"s3": "R(a)", "A": "Q(a)"}, answer=None)
     result = proved(PROVER.prove(choice))
     assert (result.answer, [step.id for step in result.steps]) == ("A", ["s4", "A"])
 

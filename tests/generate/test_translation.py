@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.data.problem import Option, Premise, Problem
+from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.generate.closing import closed
 from proof_r1_formal.generate.from_evidence import derivation
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason
@@ -17,6 +17,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN
 from proof_r1_formal.text.parse import parse_formula
 from studies.puzzles import entailed, knights, zebra
+from tests.build import problem
 
 VERIFIER = Verifier(rules=COMPLETE)
 PROVER = Prover(VERIFIER, budget=2_000)
@@ -94,8 +95,7 @@ def test_the_other_catalogues_give_up_as_before() -> None:
 
 
 def test_contradictory_premises_prove_nothing() -> None:
-    premises = (Premise("h1", parse_formula("P")), Premise("h2", parse_formula("¬P")))
-    result = PROVER.prove(Problem("both", premises, (Option("goal", "True", parse_formula("Q ∨ R")),)))
+    result = PROVER.prove(problem("P", "¬P", options=[Option("goal", "True", parse_formula("Q ∨ R"))]))
     assert isinstance(result, GaveUp)
 
 

@@ -13,6 +13,7 @@ from proof_r1_formal import Problem
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import GeneratorSettings, completion, generate_problems
 from proof_r1_formal.models.prompts import question
+from tests.build import learn, random_model, save
 
 
 @dataclass(frozen=True)
@@ -51,35 +52,11 @@ def tokenizer(known: list[Known]) -> Any:
 @pytest.fixture(scope="session")
 def taught(known: list[Known], tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small model that has learned one answer by heart, and of its tokenizer."""
-    torch = pytest.importorskip("torch")
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    torch.manual_seed(0)
-    torch.set_num_threads(1)  # for a model this small, more wait for each other
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-    model = LlamaForCausalLM(config)
-    head = tokenizer(question(known[0].problem))["input_ids"]
-    ids = torch.tensor([[*head, *tokenizer(known[0].right)["input_ids"], tokenizer.eos_token_id]])
-    labels = ids.clone()
-    labels[0, : len(head)] = -100
-    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for _ in range(80):
-        loss = model(input_ids=ids, labels=labels).loss
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
-    assert loss.item() < 0.1
+    pytest.importorskip("torch")
+    model = random_model(tokenizer)
+    asked = tokenizer(question(known[0].problem))["input_ids"]
+    answer = [*tokenizer(known[0].right)["input_ids"], tokenizer.eos_token_id]
+    assert learn(model, [*asked, *answer], [-100] * len(asked) + answer, steps=80, rate=3e-3) < 0.1
     folder = tmp_path_factory.mktemp("taught") / "model"
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save(model, tokenizer, folder)
     return folder

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
-from proof_r1_formal import read_completions, read_problems, verify_many
+from proof_r1_formal import verify_many
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.models.prompts import question
+from tests.build import example_completions, example_problems
 from tests.scripted import Act, Body, Script
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
+PROBLEMS = example_problems()
 NAMES = {question(problem): name for name, problem in PROBLEMS.items()}
 
 
 def answers(count: int) -> dict[str, list[str]]:
     """The first answers to each problem: the examples', then no proof; garden/1 has none at all."""
     given: dict[str, list[str]] = {name: [] for name in PROBLEMS}
-    for one in read_completions(EXAMPLES / "completions.jsonl"):
-        assert isinstance(one, Completion)
+    for one in example_completions():
         given[one.problem_id].append(one.completion)
     given["garden/1"] = []
     return {name: [*texts, *["no proof"] * count][:count] for name, texts in given.items()}

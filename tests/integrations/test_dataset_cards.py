@@ -22,7 +22,7 @@ from proof_r1_formal.generate import Proved
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.dataset_cards import EVIDENCE, About, card, row_of
 from proof_r1_formal.proof.trajectory import summary
-from tests.builders import problem
+from tests.build import problem
 
 RECORDS = [
     # the label follows; the label is wrong; a name in two spellings, so nothing follows; everything follows

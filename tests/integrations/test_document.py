@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.build import ROOT
+
 pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {name[:-3]: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("integrations.md", "gyms.md")}
 _SECTION = re.compile(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", re.DOTALL | re.MULTILINE)
 SECTIONS = {

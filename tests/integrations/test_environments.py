@@ -11,7 +11,6 @@ import pytest
 
 from proof_r1_formal import Problem, ProofR1Error, Verifier
 from proof_r1_formal.data.native import to_json
-from proof_r1_formal.data.problem import Premise, three_way_options
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.integrations.environments import (
     ProofEnvironment,
@@ -20,10 +19,9 @@ from proof_r1_formal.integrations.environments import (
     submit_text,
 )
 from proof_r1_formal.proof.rewards import answer_reward
-from proof_r1_formal.text.parse import parse_formula
+from tests.build import completion, problem
 
-PREMISES = tuple([Premise(f"h{n}", parse_formula(f)) for n, f in enumerate(("∀x (P(x) → Q(x))", "P(a)"), 1)])
-PROBLEM = Problem("question/1", PREMISES, three_way_options(parse_formula("Q(a)")), "h_goal_true")
+PROBLEM = problem("∀x (P(x) → Q(x))", "P(a)", goal="Q(a)", id="question/1")
 WRONG = ("s1", ["h1"], "Q(a)", "UNIVERSAL_INSTANTIATION")
 STEP = ("s2", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION")
 LAST = ("h_goal_true", ["s2"], "Q(a)", "GOAL_BINDING")
@@ -56,9 +54,7 @@ def test_the_model_is_asked_and_told() -> None:
 
 def test_the_report_is_that_of_a_completion_with_these_steps() -> None:
     steps = (WRONG, STEP, LAST)
-    records = [dict(zip(("id", "dependencies", "conclusion", "rule"), step, strict=True)) for step in steps]
-    text = f"<summary>{json.dumps(records)}</summary>"
-    expected = Verifier(evaluation=False).verify(PROBLEM, text)
+    expected = Verifier(evaluation=False).verify(PROBLEM, completion(*steps))
     found = played(*steps).report
 
     def without_places(report: Any) -> Any:

@@ -25,7 +25,8 @@ from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.models.repair import complaint
 from proof_r1_formal.rules.catalogue import catalogue
-from tests.integrations.replies import EXAMPLES, PROBLEMS, answers, asked_in_turn, replying, scores_of
+from tests.build import EXAMPLES
+from tests.integrations.replies import PROBLEMS, answers, asked_in_turn, replying, scores_of
 from tests.patience import PATIENCE
 from tests.scripted import serving
 

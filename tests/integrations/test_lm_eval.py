@@ -19,7 +19,8 @@ from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.integrations import lm_eval as folder
 from proof_r1_formal.models.prompts import contract, question, text_prompt
 from proof_r1_formal.rules.catalogue import catalogue
-from tests.integrations.replies import EXAMPLES, PROBLEMS, asked_in_turn, replying, scores_of
+from tests.build import EXAMPLES
+from tests.integrations.replies import PROBLEMS, asked_in_turn, replying, scores_of
 from tests.patience import PATIENCE
 from tests.scripted import serving
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import signal
@@ -22,23 +21,23 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.integrations.mcp import build
 from proof_r1_formal.integrations.mcp_tools import MAX_STEPS, MAX_TEXT, _bounded
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.serve import desk
-from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.workers import Limits
 from proof_r1_formal.workers.pool import Pool, WorkerPool
 from proof_r1_formal.workers.processes import BACKEND
+from tests.build import action, completion, problem
 from tests.patience import PATIENCE
 
 _T = TypeVar("_T")
 
 PREMISES = ["∀x (cat(x) → animal(x))", "cat(tom)"]
-STEP = {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "animal(tom)", "rule": "IMPLICATION_ELIMINATION"}
+STEP = action("s1", "animal(tom)", "h1", "h2")
 WRONG = {**STEP, "conclusion": "dog(tom)"}
 QUESTION: dict[str, Any] = {"premises": PREMISES, "goal": "animal(tom)"}
 TOOLS = ["certify", "check_proof", "check_step", "countermodel", "parse_formula", "prove"]
@@ -71,8 +70,7 @@ def call(tool: str, server: Any = None, **arguments: Any) -> tuple[Any, str]:
 
 
 def problem_of(goal: str) -> Problem:
-    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)])
-    return Problem("question", premises, three_way_options(parse_formula(goal)))
+    return problem(*PREMISES, goal=goal, answer=None, id="question")
 
 
 def test_the_server_offers_typed_tools_that_change_nothing() -> None:
@@ -98,7 +96,7 @@ def test_a_right_proof_is_rule_verified() -> None:
 
 def test_the_cost_is_that_of_the_verifier() -> None:
     result, _ = call("check_proof", **QUESTION, steps=[STEP])
-    assert result["cost"] == Verifier().cost(problem_of("animal(tom)"), f"<summary>{json.dumps([STEP])}</summary>")
+    assert result["cost"] == Verifier().cost(problem_of("animal(tom)"), completion(STEP))
 
 
 def test_a_wrong_step_is_named_with_its_reason_and_a_countermodel() -> None:

@@ -21,7 +21,7 @@ from proof_r1_formal.integrations.runs import (
     task_rows,
 )
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import example_answers
+from tests.build import example_answers
 
 
 def test_samples_are_numbered_problem_by_problem() -> None:

@@ -15,6 +15,7 @@ from proof_r1_formal import ProofR1Error
 from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations.environments import ProofEnvironment, environment_factory
+from tests.build import learn, random_model
 from tests.integrations.test_environments import LAST, PROBLEM, STEP, WRONG
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
@@ -58,30 +59,14 @@ def words() -> Any:
 @pytest.fixture
 def trainer(words: Any, tmp_path: Path) -> Callable[..., Any]:
     """Makes TRL's trainer, or ours, of a model with random weights."""
-    import torch
     from datasets import Dataset
-    from transformers import LlamaConfig, LlamaForCausalLM
     from trl import GRPOConfig, GRPOTrainer
 
     from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    config = LlamaConfig(
-        vocab_size=len(words),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=4096,
-        pad_token_id=words.pad_token_id,
-        eos_token_id=words.eos_token_id,
-        bos_token_id=None,
-    )
-
     def made(*, ours: bool, factory: Any = ProofEnvironment, **options: Any) -> Any:
         folder = tmp_path / "model"
-        LlamaForCausalLM(config).save_pretrained(folder)
+        random_model(words).save_pretrained(folder)
         plain = {
             "output_dir": str(tmp_path / "run"),
             "max_steps": 1,
@@ -107,8 +92,6 @@ def trainer(words: Any, tmp_path: Path) -> Callable[..., Any]:
 
 def teach(trainer: Any, words: Any) -> None:
     """Learn the proof by heart, with what the environment says between the steps."""
-    import torch
-
     environment = ProofEnvironment()
     asked = [[{"role": "user", "content": environment.reset(problem=RECORD)}]]
     trainer._batch_environments = [None]
@@ -121,17 +104,8 @@ def teach(trainer: Any, words: Any) -> None:
             reply = environment.submit_step(*STEPS[len(environment.replies)])
             theirs = trainer._get_tool_suffix_ids([{"role": "tool", "name": "submit_step", "content": reply}])
             ids, labels = ids + list(theirs), labels + [-100] * len(theirs)
-    optimiser = torch.optim.AdamW(trainer.model.parameters(), lr=1e-2)
-    given = {"input_ids": torch.tensor([ids]), "labels": torch.tensor([labels])}
     assert len(ids) < 600
-    for _ in range(100):
-        loss = trainer.model(**given).loss
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
-        if loss.item() < 0.02:
-            return
-    raise AssertionError(f"the model did not learn the proof: {loss.item()}")
+    assert learn(trainer.model, ids, labels, steps=100, rate=1e-2, enough=0.02) < 0.02
 
 
 def test_trl_plays_the_environment_and_takes_its_reward(trainer: Callable[..., Any], words: Any) -> None:

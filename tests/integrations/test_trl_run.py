@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 from proof_r1_formal import ProofR1Error, write_problems
 from proof_r1_formal.evaluation.drawing import can_draw
+from tests.build import ROOT
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
 
-ROOT = Path(__file__).resolve().parents[2]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 WARM_UP = """

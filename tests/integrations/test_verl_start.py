@@ -13,11 +13,11 @@ import pytest
 
 from studies.card.settings import verl
 from studies.card.verl_run import OURS
+from tests.build import ROOT
 
 pytest.importorskip("transfer_queue", reason="verl is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
-ROOT = Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8").partition("\n## verl\n")[2]
 REWARD, COMMAND, ADAPTERS = [
     shlex.split(block.replace("\\\n", " "))

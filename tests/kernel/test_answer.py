@@ -18,7 +18,8 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Formula, Not, Var, atom, const, var
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import ask, nested, nested_terms, reason_of
+from tests.build import nested, nested_terms, sequent
+from tests.solvers import reason_of
 
 
 @given(strategies.queries())
@@ -37,7 +38,7 @@ def test_a_countermodel_makes_all_assertions_true(pair: tuple[Query, Structure])
 
 
 def test_countermodels_of_one_query() -> None:
-    query = ask("cat(tom) ∨ dog(tom)", "cat(tom)")
+    query = sequent("cat(tom) ∨ dog(tom)", "cat(tom)")
     tom: dict[str, dict[tuple[int, ...], int]] = {"tom": {(): 0}}
     one = frozenset({(0,)})
     none: frozenset[tuple[int, ...]] = frozenset()
@@ -58,9 +59,9 @@ def nested_negations(depth: int) -> Formula:
         (Query((atom("p", var("x")),), atom("q")), "variable 'x' is free"),
         (Query((), atom("p", App("f", (var("y"),)))), "variable 'y' is free"),
         (Query((parse_formula("∀x p(x)"),), atom("p", Var("x", "Other"))), "variable 'x' is free"),
-        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
-        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
-        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        (sequent("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (sequent("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
+        (sequent("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
         (Query((), nested_negations(MAX_DEPTH + 1)), "a formula is nested deeper than 300"),
         (Query((nested_terms(5_000),), atom("p", const("a"))), "a formula is nested deeper than 300"),
     ],
@@ -117,9 +118,9 @@ def test_functions_of_countermodels_are_total() -> None:
 @pytest.mark.parametrize(
     ("query", "domains"),
     [
-        (ask("∀x ∃y r(x,y)", "p"), {"Entity": 1_000}),
-        (ask("∀x q(x)", "p"), {"Entity": 2**60}),
-        (ask("p ∨ p", "p"), {"Entity": 2**60}),
+        (sequent("∀x ∃y r(x,y)", "p"), {"Entity": 1_000}),
+        (sequent("∀x q(x)", "p"), {"Entity": 2**60}),
+        (sequent("p ∨ p", "p"), {"Entity": 2**60}),
     ],
 )
 def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, domains: dict[str, int]) -> None:

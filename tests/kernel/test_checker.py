@@ -56,7 +56,7 @@ from proof_r1_formal.kernel.term import (
     Witness,
 )
 from proof_r1_formal.testing.strategies import queries, structures
-from tests.builders import question
+from tests.build import sequent
 from tests.finite import small_structures
 from tests.kernel.claims import EX_FALSO, FREE, P_OF_A, SPECIALISE, VACUOUS, A, B, C, X, Y, claim, f, fa
 
@@ -379,7 +379,7 @@ def test_found_proofs_are_accepted_and_have_no_countermodel(query: Query, data: 
 
 
 def test_a_proof_tells_the_sorts_of_its_constants() -> None:
-    query = question("∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)")
+    query = sequent("∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)")
     answer = EmbeddedSolver().decide(query)
     assert isinstance(answer, Entailed)
     assert answer.proof is not None

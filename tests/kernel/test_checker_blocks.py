@@ -33,7 +33,7 @@ from proof_r1_formal.kernel.term import (
     Truth,
     Witness,
 )
-from tests.builders import nested
+from tests.build import nested
 from tests.kernel.claims import EX_FALSO, SELF, SPECIALISE, A, C, D, X, claim, f, fa
 
 

@@ -14,10 +14,10 @@ from proof_r1_formal.kernel.confirm import Confirmation, confirm, confirm_by
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY
-from tests.builders import question
+from tests.build import sequent
 
-FOLLOWS, OTHER = question("P(a); P(a) → Q(a) ⊢ Q(a)"), question("P(a) → Q(a); P(a) ⊢ Q(a)")
-FAILS = question("P(a) ∨ Q(a) ⊢ Q(a)")
+FOLLOWS, OTHER = sequent("P(a); P(a) → Q(a) ⊢ Q(a)"), sequent("P(a) → Q(a); P(a) ⊢ Q(a)")
+FAILS = sequent("P(a) ∨ Q(a) ⊢ Q(a)")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def test_evidence_of_another_question_is_broken(asked: Query, about: Query) -> N
 
 
 def test_a_countermodel_that_is_too_large_to_check_stays_open() -> None:
-    query = question("∀x ∀y ∀z R(x, y, z) ⊢ P(a)")
+    query = sequent("∀x ∀y ∀z R(x, y, z) ⊢ P(a)")
     large = Structure({ENTITY: 100}, {"R": frozenset(), "P": frozenset()}, {"a": {(): 0}})
     found = confirm(query, Refuted(large, steps=7))
     assert isinstance(found.answer, Unknown)

@@ -6,17 +6,16 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from proof_r1_formal import Premise, Problem, ReferenceStep, parse_formula, three_way_options
+from proof_r1_formal import ReferenceStep
 from proof_r1_formal.proof.trajectory import summary
+from tests.build import problem
 
-PROBLEM = Problem(
-    "pets/1",
-    (
-        Premise("h1", parse_formula("∀x (barks(x) → dog(x))"), text="Whatever barks is a dog."),
-        Premise("h2", parse_formula("barks(tom)"), text="Tom barks."),
-    ),
-    three_way_options(parse_formula("dog(tom)")),
-    "h_goal_true",
+PREMISES = ("∀x (barks(x) → dog(x))", "barks(tom)")
+PROBLEM = problem(
+    *PREMISES,
+    goal="dog(tom)",
+    id="pets/1",
+    english=("Whatever barks is a dog.", "Tom barks."),
     question="Is Tom a dog?",
 )
 STEP = ReferenceStep("s1", ("h1", "h2"), "dog(tom)", "IMPLICATION_ELIMINATION")
@@ -38,7 +37,7 @@ def unless(*words: str) -> Callable[[str], str]:
     return lambda user: NO if any(word in user.split("To be judged:")[1] for word in words) else YES
 
 
-def formulas(position: str, premises: Sequence[str] = ("∀x (barks(x) → dog(x))", "barks(tom)")) -> str:
+def formulas(position: str, premises: Sequence[str] = PREMISES) -> str:
     """A reply that formalises a view."""
     written = {f"h{number}": premise for number, premise in enumerate(premises, 1)}
     return f"So: {json.dumps({'premises': written, 'position': position})}"

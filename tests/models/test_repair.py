@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import Completion, read_completions, read_problems, verify
+from proof_r1_formal import Completion, verify
 from proof_r1_formal.models.repair import complaint, needs_repair
+from tests.build import example_completions, example_problems
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+PROBLEMS = example_problems()
+COMPLETIONS = example_completions()
 
 
 @pytest.mark.parametrize("completion", COMPLETIONS, ids=lambda one: f"{one.problem_id}-{one.sample}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import completion
+from tests.build import completion
 
 CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
 

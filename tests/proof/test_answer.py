@@ -24,9 +24,8 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
-from tests.builders import completion, problem
+from tests.build import ROOT, completion, problem
 
-ROOT = Path(__file__).resolve().parents[2]
 GB, MP, XE, CE = (
     "GOAL_BINDING",
     "IMPLICATION_ELIMINATION",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, three_way_options
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import SILENT, STEP
+from tests.build import STEP, problem
+from tests.solvers import SILENT
 
 GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
 OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")
@@ -86,13 +87,13 @@ def test_a_binding_that_stayed_undecided_is_said_of_the_answer() -> None:
 
 
 def test_a_comparison_that_is_undecided_binds_nothing() -> None:
-    problem = Problem("1", (), (GOAL, OPEN))
+    asked = problem(options=(GOAL, OPEN))
     conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Answers(SILENT))
     assert not states(conclusion, GOAL, oracle)
-    (finding,) = binding_findings(problem, GOAL_TRUE, conclusion, oracle)
+    (finding,) = binding_findings(asked, GOAL_TRUE, conclusion, oracle)
     message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget: )"
     assert finding == Finding(Code.BINDING_UNDECIDED, message)
-    assert binding_findings(problem, GOAL_TRUE, GOAL.formula, oracle) == ()
-    (finding,) = binding_findings(problem, "s7", GOAL.formula, oracle)
+    assert binding_findings(asked, GOAL_TRUE, GOAL.formula, oracle) == ()
+    (finding,) = binding_findings(asked, "s7", GOAL.formula, oracle)
     assert finding.message == "'s7' is not an option"
     assert OPEN.id == GOAL_UNCERTAIN

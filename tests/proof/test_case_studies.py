@@ -10,8 +10,8 @@ import pytest
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import completion, verdicts
-from tests.builders import problem as built
+from tests import build
+from tests.build import completion, verdicts
 
 IE, CI = "IMPLICATION_ELIMINATION", "CONJUNCTION_INTRODUCTION"
 XOI, XOE = "EXCLUSIVE_DISJUNCTION_INTRODUCTION", "EXCLUSIVE_DISJUNCTION_ELIMINATION"
@@ -23,7 +23,7 @@ VERIFIER = Verifier()
 
 
 def problem(goal: str, answer: str, *premises: str) -> Problem:
-    return built(*premises, goal=goal, answer=answer)
+    return build.problem(*premises, goal=goal, answer=answer)
 
 
 def verified(case: Problem, *steps: Step) -> TraceReport:

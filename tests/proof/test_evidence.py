@@ -18,7 +18,8 @@ from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from tests.builders import Told, completion, problem
+from tests.build import completion, problem
+from tests.solvers import Told
 
 PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
 CASE = problem(*PREMISES, goal="animal(tom)")

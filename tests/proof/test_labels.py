@@ -16,8 +16,8 @@ from proof_r1_formal.kernel.syntax import ForAll, Formula, Implies
 from proof_r1_formal.kernel.transform import constants, instantiate, negate
 from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.text.equivalence import conjuncts
-from tests.builders import Told
-from tests.builders import problem as built
+from tests import build
+from tests.solvers import Told
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"
 
@@ -32,12 +32,12 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"
     ],
 )
 def test_the_answer_is_what_follows(premises: tuple[str, ...], answer: str) -> None:
-    assert answer_by(EmbeddedSolver(), built(*premises, goal="P(a)")) == answer
+    assert answer_by(EmbeddedSolver(), build.problem(*premises, goal="P(a)")) == answer
 
 
 @pytest.mark.parametrize("about", ["⊥", "P(a)", "¬P(a)"])
 def test_what_is_undecided_is_no_answer(about: str) -> None:
-    assert answer_by(Told({about: Unknown(Reason.BUDGET)}), built("Q(a)", goal="P(a)")) == UNDECIDED
+    assert answer_by(Told({about: Unknown(Reason.BUDGET)}), build.problem("Q(a)", goal="P(a)")) == UNDECIDED
 
 
 # -- the labels of ProofWriter ----------------------------------------------------------------------------------------

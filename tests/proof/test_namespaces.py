@@ -23,8 +23,9 @@ from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.report.page import page
 from proof_r1_formal.text.parse import parse_formula
 from studies.audit.local_check import local_checks
-from tests.builders import completion, model_of, problem
+from tests.build import completion, problem
 from tests.report.bundles import refusal
+from tests.solvers import model_of
 
 PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")
 FORMULAS = tuple(map(parse_formula, (*PREMISES, "Rome ∧ Near(Rome, Tiger)")))

@@ -39,7 +39,7 @@ from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, any_text, c
 from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import codes, verdicts
+from tests.build import codes, verdicts
 from tests.finite import small_structures
 
 SMALL = Signature(

@@ -26,8 +26,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import completion, reference_traces
-from tests.builders import problem as built
+from tests import build
+from tests.build import completion, reference_traces
 
 FIELDS = {
     "schema": "schema_valid",
@@ -137,7 +137,7 @@ def _stated(problem: Problem, step: StepReport, earlier: tuple[StepReport, ...])
 
 def _is_instance(stated: Sequence[Formula], conclusion: Formula, rule: str) -> bool:
     names = [f"h{number}" for number in range(1, len(stated) + 1)]
-    asked = built(*map(show, stated), goal=show(conclusion))
+    asked = build.problem(*map(show, stated), goal=show(conclusion))
     return Verifier().verify(asked, completion(("s1", names, show(conclusion), rule))).actions[0].rule
 
 
@@ -172,7 +172,7 @@ def _has(step: StepReport, code: Code) -> bool:
 def test_a_conclusion_that_does_not_parse_has_a_class() -> None:
     texts = ("Q(a)", "live_a_simple_life(Micah) ⊕ Nemo)", "P(a, a)", "Q(a)")
     steps = [(f"s{number}", ["h1"], text, "CONJUNCTION_ELIMINATION") for number, text in enumerate(texts)]
-    asked = built("P(a)", goal="P(a)")
+    asked = build.problem("P(a)", goal="P(a)")
     report = Verifier().verify(asked, completion(*steps))
     theirs = {key: key == "schema_valid" for key in FIELDS.values()}  # no conclusion is entailed
     assert classify(asked, report, [theirs] * 4, [1] * 4) == {
@@ -238,7 +238,7 @@ def test_differences_that_these_data_do_not_show_have_classes(
 ) -> None:
     """The verdicts there are those that the document says."""
     name, conclusion, rule = action
-    asked = built(*premises, goal="r(b)")
+    asked = build.problem(*premises, goal="r(b)")
     report = Verifier().verify(asked, completion((name, ["h1", "h2"], conclusion, rule)))
     theirs = {key: verdict in there for verdict, key in FIELDS.items()}
     classes = classify(asked, report, [theirs], [2])
@@ -264,7 +264,7 @@ def test_differences_by_design_are_as_documented(
 ) -> None:
     name, conclusion, rule = action
     text = completion((name, ["h1", "h2"], conclusion, rule))
-    (judged,) = Verifier().verify(built(*premises, goal="r(b)"), text).actions
+    (judged,) = Verifier().verify(build.problem(*premises, goal="r(b)"), text).actions
     assert judged.signal == signal
 
 

@@ -25,7 +25,7 @@ from proof_r1_formal.rules.check import Match
 from proof_r1_formal.testing.corruptions import Corrupted, any_text, corrupted_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import codes, problem, reference_traces
+from tests.build import codes, problem, reference_traces
 
 VERIFIER = Verifier(rules=FOLIO)
 CE, GB = "CONJUNCTION_ELIMINATION", "GOAL_BINDING"

@@ -9,7 +9,7 @@ from proof_r1_formal.assistants.certificate import Style
 from proof_r1_formal.assistants.certify import certify, certify_many
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Option, Premise, Problem
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.query import Query
@@ -26,7 +26,7 @@ from proof_r1_formal.testing.attempts import Attempt, valid_attempts
 from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.text.parse import parse_formula
 from studies.audit.local_check import local_checks
-from tests.builders import problem as built
+from tests import build
 from tests.report.bundles import refusal
 
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
@@ -45,7 +45,7 @@ SORTED = Signature(
 
 
 def problem(*premises: str, goal: str = "⊤") -> Problem:
-    return built(*premises, goal=goal, answer=None)
+    return build.problem(*premises, goal=goal, answer=None)
 
 
 def step(problem: Problem, dependencies: tuple[str, ...], conclusion: str, rule: str) -> tuple[bool, bool, list[Code]]:
@@ -106,10 +106,8 @@ def test_a_sort_that_another_premise_gives() -> None:
 
 def test_an_option_without_a_sort_says_what_meets_what() -> None:
     """The first option brings no symbol, but b has the sort that the last one gives to P."""
-    options = tuple(
-        [Option(f"o{n}", f"o{n}", parse_formula(text)) for n, text in enumerate(("P(b)", "∃x:Animal P(x)"))]
-    )
-    given, _ = with_sorts(Problem("sorts/2", (Premise("h1", parse_formula("P(a) ∧ Q(b)")),), options))
+    options = {"o1": "P(b)", "o2": "∃x:Animal P(x)"}
+    given, _ = with_sorts(build.problem("P(a) ∧ Q(b)", options=options, answer=None))
     assert {term.sort for formula in given.formulas() for term in symbols(formula).ground_terms} == {"Animal"}
 
 

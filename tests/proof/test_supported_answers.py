@@ -13,7 +13,8 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.builders import INFINITE, Told, completion, problem
+from tests.build import INFINITE, completion, problem
+from tests.solvers import Told
 
 GB = "GOAL_BINDING"
 VALID = "∀x (F(x) → F(x))"

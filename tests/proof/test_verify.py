@@ -21,7 +21,7 @@ from proof_r1_formal.proof.report import Code, Finding, RuleReport, decode, enco
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import codes, completion, problem, reference_traces
+from tests.build import codes, completion, problem, reference_traces
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 
 # -- the two states and the signals -----------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import Told, codes, completion, problem
+from tests.build import codes, completion, problem
 from tests.proof.short_traces import CE, GB, VERIFIER, run
+from tests.solvers import Told
 
 
 def test_an_action_with_the_id_of_an_option_is_terminal() -> None:

@@ -15,8 +15,9 @@ from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.proof.rule_check import CHECK_STEPS
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
-from tests.builders import SILENT, Told, codes, completion, problem
+from tests.build import codes, completion, problem
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
+from tests.solvers import SILENT, Told
 
 
 def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,12 @@ from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.render import isabelle, lean, smtlib, tptp
-from tests.builders import ask, nested
+from tests.build import nested, sequent
 
 
 @pytest.mark.parametrize("written", [isabelle.formula_text, lean.formula, smtlib.term, tptp.formula_text])
 def test_nesting_is_no_limit(written: Callable[[Formula], str]) -> None:
-    (formula,) = ask("p").formulas
+    (formula,) = sequent("p").formulas
     negation = written(Not(formula)).partition(written(formula))[0]
     assert written(nested(Not, formula, 5_000)).count(negation) == 5_000
 
@@ -32,4 +32,4 @@ def test_nesting_is_no_limit(written: Callable[[Formula], str]) -> None:
 )
 def test_a_symbol_that_is_used_in_two_ways_is_refused(written: Callable[[Query], str]) -> None:
     with pytest.raises(SignatureError):
-        written(ask("p", "p(a)"))
+        written(sequent("p", "p(a)"))

@@ -35,9 +35,9 @@ from proof_r1_formal.kernel.syntax import (
 from proof_r1_formal.render.tptp import formula_text, problem
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
-from tests.finite import FiniteSolver
 from tests.names import unmangle
 from tests.patience import PATIENCE
+from tests.solvers import FiniteSolver
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())
 

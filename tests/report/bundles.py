@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError, ProofR1Error, StructureError
@@ -20,9 +18,8 @@ from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import example_answers
+from tests.build import ROOT, completion, example_answers, example_problems
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "check_bundle.py"
 STEPS = 1_000_000
 """What the checker may take for a bundle of the tests."""
@@ -56,7 +53,7 @@ def refusal(data: Any) -> tuple[int, str] | None:
 def examples() -> dict[str, Any]:
     verifier = Verifier()
     traces = [(item, verifier.verify(case, item.completion, sample=item.sample)) for case, item in example_answers()]
-    return dict(bundle(verifier, read_problems(ROOT / "examples" / "problems.jsonl"), traces))
+    return dict(bundle(verifier, example_problems(), traces))
 
 
 def made(problem: Problem, *completions: str, verifier: Verifier | None = None) -> dict[str, Any]:
@@ -71,8 +68,7 @@ def made(problem: Problem, *completions: str, verifier: Verifier | None = None) 
 
 
 def summary(*actions: tuple[str, list[str], str, str]) -> str:
-    rows = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in actions]
-    return f"<think>ok</think><summary>{json.dumps(rows, ensure_ascii=False)}</summary>"
+    return completion(*actions, thoughts="ok", escaped=False)
 
 
 def problem_of(name: str, premises: list[str], goal: str, answer: str | None = "h_goal_true") -> Problem:

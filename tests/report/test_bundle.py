@@ -16,7 +16,6 @@ import pytest
 from proof_r1_formal.assistants.certify import certify_verified
 from proof_r1_formal.assistants.lean import Judgement
 from proof_r1_formal.assistants.theories import manifest_bytes, manifest_of
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError, ProofR1Error
@@ -25,9 +24,10 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
 from proof_r1_formal.rules.catalogue import read_catalogue
-from tests.builders import SILENT, Told, example_answers, reference_traces
+from tests.build import ROOT, example_answers, example_problems, reference_traces
 from tests.patience import PATIENCE
-from tests.report.bundles import PEOPLE, PROGRAM, ROOT, checker, examples, made, problem_of, refusal, summary, uncertain
+from tests.report.bundles import PEOPLE, PROGRAM, checker, examples, made, problem_of, refusal, summary, uncertain
+from tests.solvers import SILENT, Told
 
 
 def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -52,7 +52,7 @@ def run_on(folder: Path, data: Any, *options: str) -> subprocess.CompletedProces
 
 
 def test_the_examples_are_accepted(tmp_path: Path) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    problems = example_problems()
     verifier = Verifier()
     traces = [(item, verifier.verify(case, item.completion, sample=item.sample)) for case, item in example_answers()]
     write_bundle(tmp_path / "bundle.json", verifier, problems, traces)

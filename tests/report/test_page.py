@@ -17,9 +17,8 @@ import pytest
 
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.assistants.lean_evidence import KernelEvidence
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.diagnosis import first_error
 from proof_r1_formal.kernel.answer import Answer
@@ -29,12 +28,11 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
-from proof_r1_formal.text.parse import parse_formula
-from tests.builders import GROUPS, Metering, action, example_answers, summary
+from tests.build import GROUPS, ROOT, action, completion, example_answers, example_problems, problem
 from tests.patience import PATIENCE
+from tests.solvers import Metering
 
-ROOT = Path(__file__).resolve().parents[2]
-PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl")
+PROBLEMS = example_problems()
 HOSTILE = "</script><script>hacked()</script><!-- \ud83d \U0001d4ab \x00 \u2028 <img src=x onerror=hacked()>"
 
 
@@ -83,16 +81,16 @@ def traces(html: bytes) -> list[dict[str, Any]]:
 
 def test_the_page_holds_what_was_verified() -> None:
     verifier, verified = examples()
-    completions = [completion for completion, _ in verified]
+    completions = [answer for answer, _ in verified]
     html = page(verifier, PROBLEMS, completions)
     index, shown = json.loads(element(html, "index")), traces(html)
     assert [(index["problems"][row["problem"]]["id"], row["sample"]) for row in index["traces"]] == [
-        (completion.problem_id, completion.sample) for completion, _ in verified
+        (answer.problem_id, answer.sample) for answer, _ in verified
     ]
-    for (completion, report), row, view in zip(verified, index["traces"], shown, strict=True):
-        assert "".join(text for text, _ in view["segments"]) == completion.completion
+    for (answer, report), row, view in zip(verified, index["traces"], shown, strict=True):
+        assert "".join(text for text, _ in view["segments"]) == answer.completion
         pieces = {number: text for text, number in view["segments"] if number >= 0}
-        assert pieces == {n: completion.completion[slice(*step.span)] for n, step in enumerate(report.actions)}
+        assert pieces == {n: answer.completion[slice(*step.span)] for n, step in enumerate(report.actions)}
         assert [step["report"]["signal"] for step in view["steps"]] == [step.signal for step in report.actions]
         assert [int(digit) >= 4 for digit in row["steps"]] == [step.in_closure for step in report.actions]
         assert row["parsed"] == report.parsed
@@ -169,8 +167,8 @@ def test_hostile_text_stays_inside_its_element(place: str) -> None:
         text = text.replace("waters_roses Mara", json.dumps(HOSTILE)[1:-1])
     else:
         problem = Problem(problem.id, problem.premises, problem.options, problem.answer, question=HOSTILE)
-    completion = Completion(problem_id=problem.id, completion=text)
-    html = page(verifier, {problem.id: problem}, [completion])
+    answer = Completion(problem_id=problem.id, completion=text)
+    html = page(verifier, {problem.id: problem}, [answer])
     template = (resource("web") / "report.html").read_bytes()
     for mark in (b"<script", b"</script", b"<!--", b"<img"):
         data = {b"<script": 2, b"</script": 2, b"<!--": -2}  # two elements of data take the places of two comments
@@ -223,7 +221,7 @@ def test_a_refuted_step_names_what_would_repair_it() -> None:
     verifier, problem = examples()[0], PROBLEMS["garden/1"]  # h1: on_duty(Mara), h2: ∀x (on_duty(x) → waters_roses(x))
 
     def repairs(*actions: tuple[str, list[str], str]) -> list[object]:
-        text = summary(*[action(name, conclusion, *given) for name, given, conclusion in actions])
+        text = completion(*[action(name, conclusion, *given) for name, given, conclusion in actions])
         html = page(verifier, PROBLEMS, [Completion(problem_id=problem.id, completion=text)])
         return [step.get("repairs") for step in traces(html)[0]["steps"]]
 
@@ -238,16 +236,15 @@ def test_a_refuted_step_names_what_would_repair_it() -> None:
 
 def test_one_budget_pays_for_all_that_the_page_asks() -> None:
     """Each step is refuted at once, but whether the axioms of groups would repair it is a hard question."""
-    premises = (Premise("h0", parse_formula(GROUPS)), Premise("h1", parse_formula("P(e)")))
-    problem = Problem("hard/1", premises, three_way_options(parse_formula("P(e)")))
+    case = problem(GROUPS, "P(e)", goal="P(e)", answer=None)
     law = "∀x ∀y m(x, y) = m(y, x)"
-    steps = [action(f"s{number}", f"{law} ∨ Q{number}(e)", "h1", rule="MODUS_PONENS") for number in range(30)]
-    completion = Completion(problem_id="hard/1", completion=summary(*steps))
+    steps = [action(f"s{number}", f"{law} ∨ Q{number}(e)", "h2", rule="MODUS_PONENS") for number in range(30)]
+    answer = Completion(problem_id=case.id, completion=completion(*steps))
     solver = Metering()
     verifier = Verifier(solver)
-    report = verifier.verify(problem, completion.completion)
+    report = verifier.verify(case, answer.completion)
     assert {finding.code for step in report.actions for finding in step.findings} >= {Code.NOT_ENTAILED}
     verified = solver.steps
-    [trace] = traces(page(verifier, {problem.id: problem}, [completion]))
+    [trace] = traces(page(verifier, {case.id: case}, [answer]))
     assert trace["cut"]
     assert INQUIRY_STEPS < solver.steps - verified < 2 * INQUIRY_STEPS

@@ -30,7 +30,7 @@ from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unpro
 from proof_r1_formal.rules.restating import restating_schemata
 from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
-from tests.builders import question
+from tests.build import sequent
 
 OWN = Path(__file__).resolve().parent.parent.parent / "examples" / "own.toml"
 
@@ -282,7 +282,7 @@ def test_proofs_by_rules_of_ones_own_are_certified(lean: LeanKernel) -> None:
     ],
 )
 def test_sorts_and_terms_in_instances(lean: LeanKernel, rule: str, dependencies: str, conclusion: str) -> None:
-    query = question(f"{dependencies} ⊢ {conclusion}")
+    query = sequent(f"{dependencies} ⊢ {conclusion}")
     match, _ = VERIFIER.match_rule(rule, query.dependencies, query.conclusion, terminal=False, budget=VERIFIER.oracle)
     assert isinstance(match, Match)
     proof = instance_proof(match, query.dependencies, query.conclusion)
@@ -302,7 +302,7 @@ def assert_accepted(lean: LeanKernel, found: list[Certificate]) -> None:
 
 def test_a_fault_after_theorems_of_ones_own_is_in_its_step(lean: LeanKernel) -> None:
     text = "p → q; q → r"
-    query = question(f"{text} ⊢ p → r")
+    query = sequent(f"{text} ⊢ p → r")
     own = schema("my_syllogism", "A → B; B → C", "", "A → C")
     proof = (Apply(theorem(own), {x: Lambda((), atom(y)) for x, y in zip("ABC", "pqr", strict=True)}, (0, 1)),)
     given = {"h0": query.dependencies[0], "h1": query.dependencies[1]}

@@ -13,8 +13,8 @@ from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
 from proof_r1_formal.text.parse import parse_formula
-from tests.builders import SILENT
 from tests.rules.steps import ORACLE, SHORT, check, read
+from tests.solvers import SILENT
 
 
 def test_an_undecided_question_is_never_an_acceptance() -> None:

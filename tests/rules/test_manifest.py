@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, theory_hash
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import CatalogueError, DataError
 from proof_r1_formal.kernel.syntax import And, Atom, Bottom, Eq, Exists, ForAll, Formula, Implies, Not, Or, Top
 from proof_r1_formal.proof.verify import Verifier
@@ -19,6 +17,7 @@ from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
 from proof_r1_formal.rules.schema import Catalogue, Schema
 from proof_r1_formal.text.parse import parse_formula
+from tests.build import action, completion, problem
 
 
 def with_schema(catalogue: Catalogue, changed: Schema) -> Catalogue:
@@ -93,10 +92,8 @@ def test_the_verifier_refuses_it_and_says_what_to_do() -> None:
 def test_an_unchecked_catalogue_is_used_and_reports_say_so() -> None:
     changed = replace(TRAIN.rules[0].schemata[0], name="mine")
     catalogue = replace(TRAIN, rules=(replace(TRAIN.rules[0], schemata=(changed,)),), aliases={}, unchecked=True)
-    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(("p → q", "p"))])
-    asked = Problem("one/1", premises, three_way_options(parse_formula("q")))
-    action = {"id": "s1", "dependencies": ["h0", "h1"], "conclusion": "q", "rule": "IMPLICATION_ELIMINATION"}
-    report = Verifier(rules=catalogue).verify(asked, f"<summary>{json.dumps([action])}</summary>")
+    text = completion(action("s1", "q", "h1", "h2"))
+    report = Verifier(rules=catalogue).verify(problem("p → q", "p", goal="q"), text)
     assert report.rules == "train (unchecked)"
     assert report.actions[0].signal == 1.0
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.data.native import to_json
+from tests.build import example_completions, example_problems
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
-COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
+PROBLEMS = example_problems()
+COMPLETIONS = example_completions()
 RIGHT = COMPLETIONS[0]
 RECORD = to_json(PROBLEMS[RIGHT.problem_id])
 JSON = {"Content-Type": "application/json"}

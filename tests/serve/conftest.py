@@ -17,9 +17,9 @@ from threading import Thread
 import pytest
 
 from proof_r1_formal.serve.client import Client
+from tests.build import EXAMPLES
 from tests.patience import PATIENCE
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HANGING = "started"
 """The file into which a Lean that hangs writes its process id."""
 _ADDRESS = re.compile(r"running on (http://\S+:(\d+))")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 
 import pytest
@@ -12,11 +11,12 @@ from hypothesis import strategies as st
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.serve.desk import certify, do, reward, verify
 from proof_r1_formal.serve.messages import RefusalError
+from tests.build import completion
 from tests.serve.asking import RECORD
 
 
 def actions(count: int) -> str:
-    return f"<summary>{json.dumps([{'id': f's{number}'} for number in range(count)])}</summary>"
+    return completion(*[{"id": f"s{number}"} for number in range(count)])
 
 
 def test_the_number_of_actions_is_bounded() -> None:
@@ -41,8 +41,8 @@ def test_a_fault_of_ours_is_in_the_log(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 @given(st.text(), st.text())
-def test_any_text_has_a_result(problem: str, completion: str) -> None:
-    text = f"<summary>{completion}</summary>"
+def test_any_text_has_a_result(problem: str, actions: str) -> None:
+    text = f"<summary>{actions}</summary>"
     assert verify(RECORD, text, rules="folio", evaluation=False)
     with pytest.raises(ProofR1Error):
         verify(problem, text)

@@ -14,15 +14,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal import Premise, Problem, Verifier, get_solver, parse_formula, three_way_options, verify
+from proof_r1_formal import Verifier, get_solver, verify
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import ServiceError
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.serve.app import UNSUPPORTED
 from proof_r1_formal.serve.messages import MAX_COMPLETIONS, RouteCount
+from tests import build
+from tests.build import ROOT, action, completion
 from tests.patience import PATIENCE
-from tests.serve.asking import COMPLETIONS, PROBLEMS, RIGHT, ROOT, asked, works
+from tests.serve.asking import COMPLETIONS, PROBLEMS, RIGHT, asked, works
 
 
 def test_verdicts_over_http_are_those_of_the_library(service: Any) -> None:
@@ -59,7 +61,7 @@ def test_a_certificate_is_checked_by_lean(service: Any, lean: LeanKernel) -> Non
 
 def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
     labels = [RIGHT.problem_id, to_json(PROBLEMS[RIGHT.problem_id]), RIGHT.problem_id]
-    answers = [RIGHT.completion + "<|end|>", RIGHT.completion, "<summary>" + json.dumps([0] * 600) + "</summary>"]
+    answers = [RIGHT.completion + "<|end|>", RIGHT.completion, completion(*[0] * 600)]
     body = {"query": [f"<s>Why?{a}" for a in answers], "prompts": ["Why?"] * 3, "labels": labels, "more": 1}
     status, reply = asked(service.port, "POST", "/get_reward", json.dumps(body).encode())
     assert status == 200
@@ -133,14 +135,10 @@ def test_one_request_may_hold_several_problems(service: Any) -> None:
 
 
 def test_steps_may_have_to_be_atomic(service: Any) -> None:
-    given = [("h1", "p ∨ q"), ("h2", "¬q"), ("h3", "p → r")]
-    premises = tuple([Premise(name, parse_formula(text)) for name, text in given])
-    problem = Problem("atomic/1", premises, three_way_options(parse_formula("r")), "h_goal_true")
-    action = {"id": "s1", "dependencies": ["h1", "h2", "h3"], "conclusion": "r", "rule": "IMPLICATION_ELIMINATION"}
-    completion = f"<summary>{json.dumps([action])}</summary>"
+    asked, text = build.problem("p ∨ q", "¬q", "p → r", goal="r"), completion(action("s1", "r", "h1", "h2", "h3"))
     for atomic in (False, True):
-        [report] = service.client.verify(problem, [completion], atomic=atomic)
-        assert report == Verifier(atomic=atomic).verify(problem, completion)
+        [report] = service.client.verify(asked, [text], atomic=atomic)
+        assert report == Verifier(atomic=atomic).verify(asked, text)
         assert report.actions[0].rule is not atomic
 
 

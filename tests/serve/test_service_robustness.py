@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.errors import ServiceError
+from tests.build import action, completion
 from tests.patience import PATIENCE
 from tests.serve.asking import RECORD, RIGHT, asked, works
 from tests.serve.conftest import HANGING, running
@@ -173,7 +174,7 @@ def test_actions_and_the_memory_of_workers_are_bounded() -> None:
         for _ in range(3):
             assert works(service)
         assert service.client.health().renewals in (2, 3)
-        step = {"id": "s", "dependencies": [], "conclusion": "a", "rule": "GOAL_BINDING"}
+        step = action("s", "a", rule="GOAL_BINDING")
         for count, status in ((2, 200), (3, 422)):
-            body = {"problem": RECORD, "completions": [f"<summary>{json.dumps([step] * count)}</summary>"]}
+            body = {"problem": RECORD, "completions": [completion(*[step] * count)]}
             assert asked(service.port, "POST", "/v1/verify", json.dumps(body).encode())[0] == status

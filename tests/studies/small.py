@@ -8,7 +8,7 @@ from pathlib import Path
 from proof_r1_formal import Problem, read_problems, write_problems
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.models.prompts import text_prompt
-from tests.tiny_model import make_model, save, teach
+from tests.build import save, teach, tiny_model
 
 
 def write_small(folder: Path, number: int, *, steps: int) -> tuple[Path, Path]:
@@ -19,7 +19,7 @@ def write_small(folder: Path, number: int, *, steps: int) -> tuple[Path, Path]:
     write_problems(file, problems)
     pairs = [(text_prompt(one, english=False), summary(one.proofs[0])) for one in read_problems(file).values()]
     texts = [text for pair in pairs for text in pair]
-    model, tokenizer = make_model(folder / "model", texts, vocabulary=600, width=32, hidden=64, family="Llama")
+    model, tokenizer = tiny_model(folder / "model", texts, vocabulary=600, width=32, hidden=64, family="Llama")
     if steps:
         teach(model, tokenizer, pairs, steps=steps, rate=1e-2, size=4)
     save(model, tokenizer, folder / "model")

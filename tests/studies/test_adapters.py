@@ -11,9 +11,9 @@ import pytest
 from proof_r1_formal.evaluation.tables import to_markdown
 from studies import adapters
 from studies.adapters import Arm, Reached, main, table
+from tests.build import ROOT
 from tests.studies.small import write_small
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "experiments" / "adapters.json"
 
 

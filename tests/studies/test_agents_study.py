@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import Completion, read_completions, read_problems
+from tests.build import ROOT
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "experiments" / "agents"
 TEXT = re.compile(r"<!-- (.*?) -->|>([^<>]+)</text>")
 SHOWN = ("Main results", "Answers and proofs", "Cost of a response")

@@ -16,25 +16,24 @@ from studies.audit import page
 from studies.audit.compare import Audit, compare, questions_of
 from studies.audit.local_check import Fault, local_checks
 from studies.bench.traces import Sample
-from tests.builders import action, problem, summary
+from tests.build import EXAMPLES, action, completion, problem
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 YICES, YES = "process:yices-smt2", "process:sh -c 'cat > /dev/null; echo unsat'"
 """Programs: one that decides what has no quantifier, and one that always says yes."""
 
 PETS = problem("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)", goal="cat(tom)", answer="h_goal_false")
 
 
-def completion(*actions: dict[str, object]) -> Sample:
-    return Sample(PETS, f"<think>…</think>{summary(*actions)}")
+def sample(*actions: dict[str, object]) -> Sample:
+    return Sample(PETS, completion(*actions, thoughts="…"))
 
 
-RIGHT = completion(
+RIGHT = sample(
     action("s1", "dog tom", "h2", "h3"),
     action("s2", "¬cat tom", "h1", "s1", rule="EXCLUSIVE_DISJUNCTION_ELIMINATION"),
     action("h_goal_false", "¬cat tom", "s2", rule="GOAL_BINDING"),
 )
-MIXED = completion(
+MIXED = sample(
     action("s1", "cat tom", "h1", rule="EXCLUSIVE_DISJUNCTION_ELIMINATION"),  # refuted
     action("s2", "¬dog tom", "h1", "s1", rule="EXCLUSIVE_DISJUNCTION_ELIMINATION"),  # entailed by what was not admitted
     action("s3", "cat(tom", "h1"),  # unparsable
@@ -145,7 +144,7 @@ def test_hostile_completions() -> None:
     deep = "¬" * 150 + "cat tom"
     wide = " ⊕ ".join(f"(∀x (P{n}(x) → ∃y Q{n}(x, y)))" for n in range(12))
     odd = action("s\n1", deep, "h1", "h1")
-    built = completion(odd, action("s2", wide, "h2"), action("h1", "cat tom"), action("", "⊤"))
+    built = sample(odd, action("s2", wide, "h2"), action("h1", "cat tom"), action("", "⊤"))
     samples = [*[Sample(PETS, text) for text in HOSTILE], built]
     found = compare({"hostile\n| `": samples, "none": []}, ["z3", "embedded"])
     assert not found.contradictions(("z3", "embedded"))

@@ -11,9 +11,9 @@ import pytest
 from proof_r1_formal.evaluation.tables import to_markdown
 from studies import diagnostics
 from studies.diagnostics import PAPER, Record, main, numbers, table
+from tests.build import ROOT
 from tests.studies.small import write_small
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "experiments" / "diagnostics.json"
 
 

@@ -17,9 +17,9 @@ from studies.card.openrlhf_run import judge as judge_openrlhf
 from studies.card.settings import UPDATES
 from studies.card.verl_run import judge as judge_verl
 from studies.gpu import RECORD, STEPS, Step, Verdict, main, preparation, run
+from tests.build import ROOT
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
 PASSED = '{"checks": {"loss": {"value": 0.5, "low": 0.0, "high": 1.0}}, "numbers": {"tokens per second": 1234.5}}'
 WRONG = '{"checks": {"loss": {"value": null, "high": 1.0}}}'
 REFUSED = '{"not_run": "there is no card"}'

@@ -34,7 +34,7 @@ from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.text.parse import parse_formula as f
 from studies.bench import two_checkers
 from studies.bench.two_checkers import compare
-from tests.builders import question
+from tests.build import sequent
 from tests.kernel.claims import VACUOUS
 
 pytestmark = pytest.mark.usefixtures("closed")
@@ -141,7 +141,7 @@ def claimed(case: tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool])
     proof, claim, _ = case
     if isinstance(claim, tuple):
         return Forgery(proof, *claim)
-    query = question(claim)
+    query = sequent(claim)
     return Forgery(proof, query.dependencies, query.conclusion)
 
 

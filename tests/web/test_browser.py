@@ -12,20 +12,19 @@ from typing import Self
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import page as make_page
+from tests.build import ROOT, action, completion, example_completions, example_problems
 from tests.patience import PATIENCE
 
 expect.set_options(timeout=1000 * PATIENCE)
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl")
+PROBLEMS = example_problems()
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'> \ud83d \U0001d4ab"
@@ -56,7 +55,7 @@ def browser() -> Iterator[Browser]:
 def verified() -> list[tuple[Completion, TraceReport]]:
     """The examples, verified."""
     verifier = Verifier()
-    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    completions = example_completions()
     return [(c, verifier.verify(PROBLEMS[c.problem_id], c.completion, sample=c.sample)) for c in completions]
 
 
@@ -269,8 +268,7 @@ def test_the_graph_fits_on_the_screen_and_in_print(
 
 
 def test_a_step_says_which_dependency_would_repair_it(browser: Browser, tmp_path: Path) -> None:
-    action = {"id": "s1", "dependencies": ["h1"], "conclusion": "waters_roses(Mara)", "rule": "IMPLICATION_ELIMINATION"}
-    with opened_with(browser, tmp_path, f"<summary>{json.dumps([action])}</summary>") as window:
+    with opened_with(browser, tmp_path, completion(action("s1", "waters_roses(Mara)", "h1"))) as window:
         repair = window.page.locator(".repair")
         expect(repair).to_have_text("It would follow with h2 as a further dependency.")
         repair.get_by_role("button", name="h2").click()
@@ -355,10 +353,8 @@ def opened_with(browser: Browser, folder: Path, completion: str) -> Opened:
 
 
 def test_steps_of_large_traces_are_reached_by_keyboard(browser: Browser, tmp_path: Path) -> None:
-    listed = [
-        {"id": f"s{n}", "dependencies": ["h1", "\ud83d"], "conclusion": f"p(a{n})", "rule": "none"} for n in range(200)
-    ]
-    with opened_with(browser, tmp_path, f"<summary>{json.dumps(listed)}</summary>") as window:
+    listed = [action(f"s{n}", f"p(a{n})", "h1", "\ud83d", rule="none") for n in range(200)]
+    with opened_with(browser, tmp_path, completion(*listed)) as window:
         page = window.page
         expect(page.get_by_text("The proof is too large to draw.")).to_be_visible()
         expect(page.locator(".step h2")).to_have_text("s0")
@@ -445,8 +441,7 @@ def test_text_of_a_model_does_nothing(browser: Browser, tmp_path: Path) -> None:
     problem = Problem(
         HOSTILE[:60], given.premises, given.options, given.answer, question=HOSTILE, difficulty=HOSTILE[:60]
     )
-    action = {"id": HOSTILE[:60], "dependencies": [HOSTILE[:20]], "conclusion": HOSTILE[:60], "rule": HOSTILE[:60]}
-    text = f"{HOSTILE}<summary>[{json.dumps(action)}]</summary>"
+    text = HOSTILE + completion(action(HOSTILE[:60], HOSTILE[:60], HOSTILE[:20], rule=HOSTILE[:60]))
     path = tmp_path / "report.html"
     completions = [Completion(problem_id=problem.id, completion=text)]
     path.write_bytes(make_page(Verifier(), {problem.id: problem}, completions, title=HOSTILE))

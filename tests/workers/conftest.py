@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from proof_r1_formal.workers.cluster import PRIVATE
+from tests.build import ROOT
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="package")

@@ -13,6 +13,7 @@ import pytest
 
 from proof_r1_formal.cli import main
 from proof_r1_formal.workers import ordered_map
+from tests.build import ROOT
 from tests.workers import tasks
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed file.*/dev/null:ResourceWarning"),  # Ray leaves them to the collector
 ]
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [f"--{name}={ROOT / 'examples' / name}.jsonl" for name in ("problems", "completions")]
 
 

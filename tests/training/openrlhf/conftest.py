@@ -20,7 +20,7 @@ from proof_r1_formal import Problem, read_problems, write_problems
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.vocabulary import Person, Predicate, Vocabulary
 from proof_r1_formal.models.prompts import text_prompt
-from tests.tiny_model import make_model, save, teach
+from tests.build import save, teach, tiny_model
 
 collect_ignore_glob = [] if find_spec("openrlhf") else ["*.py"]
 HERE = Path(__file__).resolve().parent
@@ -71,7 +71,7 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     pairs = [(text_prompt(one, english=False), summary(proof)) for one in known for proof in one.proofs]
     folder = tmp_path_factory.mktemp("warm-up") / "model"
     texts = [text for pair in pairs for text in pair]
-    model, tokenizer = make_model(folder, texts, vocabulary=768, width=64, hidden=256, family="Llama")
+    model, tokenizer = tiny_model(folder, texts, vocabulary=768, width=64, hidden=256, family="Llama")
     assert teach(model, tokenizer, pairs, steps=150, rate=5e-3, size=16) < 0.3
     save(model, tokenizer, folder)
     return folder
