@@ -26,9 +26,9 @@ from proof_r1_formal.kernel.serial import from_data
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
+from tests.build import ROOT
 from tests.report.bundles import (
     PEOPLE,
-    ROOT,
     Path_,
     all_evidence_holds,
     at,
