@@ -332,3 +332,10 @@ def test_the_first_ids_without_their_beginning_have_advice(run: Run, tmp_path: P
     source = write_problem(tmp_path / "p.jsonl", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))
     done = run("verify", "-p", str(source), "-c", str(tmp_path / "c.jsonl"), "--out", str(tmp_path / "r"))
     assert done.stderr.count("; if it is n/1, say so: --field problem_id=n/{KEY}") == 10, done.stderr
+
+
+def test_certify_refuses_a_file_without_completions(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"problem_id": "other", "completion": ""}')
+    done = run("certify", *PROBLEMS, "-c", str(tmp_path / "c.jsonl"), "--kernel", "none")
+    assert (done.status, done.stdout) == (2, "")
+    assert "has no usable completion" in done.stderr

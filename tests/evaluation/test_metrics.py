@@ -39,6 +39,7 @@ from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
+from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.text.parse import parse_formula
@@ -529,3 +530,21 @@ def test_the_length_of_outputs_is_in_their_table() -> None:
     length = shown["Response length (characters)"]
     assert isinstance(length, Estimate)
     assert (length.numerator, length.denominator) == (60, 2)
+
+
+def test_rules_are_sorted_by_name() -> None:
+    """Whatever step names its rule first."""
+    one = build.problem("P(a)", "P(a) → Q(a)", goal="Q(a)")
+    rules = (RULE, "GOAL_BINDING", "CONJUNCTION_ELIMINATION")
+    steps = [action(f"s{number}", "Q(a)", "h1", "h2", rule=rule) for number, rule in enumerate(rules)]
+    found = evaluate_metrics({one.id: one}, [verify(one, completion(*steps))])
+    assert [*found.overall.rules] == sorted(found.overall.rules)
+    assert len(found.overall.rules) == 3
+
+
+def test_the_settings_of_an_assessment_count() -> None:
+    one = build.problem("G(a)")
+    silent = [Completion(problem_id=one.id, completion="")]
+    [by_default] = examine_many({one.id: one}, silent)
+    [by_folio] = examine_many({one.id: one}, silent, settings=Settings(rules="folio"))
+    assert (by_default.report.rules, by_folio.report.rules) == ("train", "folio")

@@ -236,3 +236,10 @@ def test_without_matplotlib_no_curve_is_drawn(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(drawing, "find_spec", lambda _: None)
     assert not draw_curves(LOG, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("series", ["x", "xy", "xyz"])
+def test_series_are_named_where_there_are_several(series: str) -> None:
+    (axes,) = bars("label", {"row": dict.fromkeys(series, 1.0)})(LIGHT).axes
+    legend = axes.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [*series] if len(series) > 1 else legend is None

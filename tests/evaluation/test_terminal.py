@@ -124,3 +124,8 @@ def test_a_row_of_counts_is_shown_unless_all_are_zero() -> None:
     text = shown(table, 80)
     assert ["some" in text, "none" in text, "both" in text] == [True, False, True]
     assert "none" in shown(table, 80, wide=True)
+
+
+def test_a_title_with_control_characters_is_shown_without_them() -> None:
+    table = Table("red \x1b[31m", (Column("what", Style.TEXT),), (("row",),))
+    assert "\x1b" not in shown(table, 80)

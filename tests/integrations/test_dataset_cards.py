@@ -220,10 +220,7 @@ def test_the_page_has_the_evidence_of_published_data(shared_data: Path, name: st
     rows = [row_of(one, prover, labels_only=True) for one in read_problems(shared_data / path).values()]
     kinds = Counter(row["evidence"] for row in rows)
     assert kinds.total() == kinds["proof"] + kinds["countermodels"] + kinds["none"]
-    numbers = (
-        len(rows),
-        sum(row["changed"] is True for row in rows),
-        *(kinds[k] for k in ("proof", "countermodels", "none")),
-    )
+    changed = sum(row["changed"] is True for row in rows)
+    numbers = len(rows), changed, *(kinds[kind] for kind in ("proof", "countermodels", "none"))
     page = (Path(__file__).parents[2] / "docs" / "hub.md").read_text(encoding="utf-8")
     assert f"| {name} | {' | '.join(map(str, numbers))} |" in page.splitlines()
