@@ -87,6 +87,7 @@ def test_parse_repairs_on_request_only(run: Run) -> None:
     assert "column 4" in refused.stderr
     assert "^" in refused.stderr
     assert "Traceback" not in refused.stderr
+    assert "repaired: added 1 missing ')'" in run("parse", "P(a", "--repair").stderr
     repaired = run("parse", "P(a", "--repair", "--to", "json")
     assert repaired.status == 0
     assert json.loads(repaired.stdout)["repairs"] == ["added 1 missing ')'"]

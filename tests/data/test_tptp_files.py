@@ -95,6 +95,15 @@ def test_a_type_without_a_variable_is_said_by_a_premise(tmp_path: Path) -> None:
     assert back.signature() == problem.signature()
 
 
+def test_the_type_of_a_function_is_said_for_all_arguments(tmp_path: Path) -> None:
+    types = ("b: $i", "c: thing", "f: (thing * $i) > thing", "p: thing > $o")
+    lines = [f"tff(t{number}, type, {type_})." for number, type_ in enumerate(types)]
+    lines = ["tff(t, type, thing: $tType).", *lines, "tff(yes, axiom, p(c)).", "tff(goal, conjecture, p(f(c, b)))."]
+    problem = one(tmp_path, "\n".join(lines))
+    said = [show(premise.formula) for premise in problem.premises]
+    assert "∀x1:thing ∀x2 ∃y:thing y = f(x1, x2)" in said
+
+
 def test_each_goal_has_the_types_that_it_leaves_open(tmp_path: Path) -> None:
     text = CLASH + "tff(other, conjecture, ! [X: thing] : (X = b & X = c & p(X)))."
     first, second = read(tmp_path, text).values()

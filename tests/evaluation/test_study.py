@@ -161,6 +161,14 @@ def test_systems_are_tested_in_pairs_and_the_rest_is_named(results: dict[Key, As
     assert not [one.title for one in study_tables(results) if "air" in one.title and "elsewhere" in one.title]
 
 
+def test_systems_of_two_backbones_are_no_pair(results: dict[Key, Assessment]) -> None:
+    """Unless each backbone has one system, as below."""
+    known = results[Key("garden", "small", "all")]
+    four = {Key("garden", backbone, method): known for backbone in ("small", "large") for method in ("all", "first")}
+    rows = table(four, "Paired answers: garden").rows
+    assert {row[:2] for row in rows} == {(f"{name} / all", f"{name} / first") for name in ("small", "large")}
+
+
 def test_paired_tables_have_the_differences_and_correct_them(results: dict[Key, Assessment]) -> None:
     silent = [with_text(one, "…") for one in COMPLETIONS]
     keys = [Key("garden", f"backbone {n}", "m") for n in range(2)]

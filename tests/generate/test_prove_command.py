@@ -108,6 +108,14 @@ def test_results_as_json(run: Run, tmp_path: Path) -> None:
     assert re.search(r"^ *steps per proof, without the terminal one +0\.0", counted.stdout, re.MULTILINE)
 
 
+def test_with_a_table_evidence_of_the_engine_counts(run: Run, tmp_path: Path) -> None:
+    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
+    premises = [{"id": f"h{n}", "formula": f} for n, f in enumerate(["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"])]
+    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "split", "premises": premises, "options": options}))
+    assert run("prove", "--problems", str(tmp_path / "p.jsonl")).status == 1
+    assert run("prove", "--problems", str(tmp_path / "p.jsonl"), "--table").status == 0
+
+
 def test_an_unknown_id_is_told(run: Run) -> None:
     result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
     assert result.status == 2
