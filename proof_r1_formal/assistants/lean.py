@@ -39,7 +39,7 @@ SECONDS_PER_KIB = 0.5
 """The time limit of a run: for the start, for each theorem, for each KiB of text. A run beyond it accepts nothing."""
 MEMORY_MIB = 4096
 
-_CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Finite")
+_CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Numbers", "Finite")
 MODULES = (
     *("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains"),
     *(f"ProofR1/Checker/{module}" for module in _CHECKER),
@@ -323,7 +323,7 @@ _OURS = re.compile(
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
     r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
-    r"|apply|one|even|odd|value|cases|true|false|rfl|sorts|premises|goal|problem"
+    r"|apply|one|even|odd|upTo|value|cases|true|false|rfl|by|decide|[+]|kernel|sorts|premises|goal|problem"
 )
 
 

@@ -20,6 +20,7 @@ from proof_r1_formal.assistants.lean_data import (
     proof_text,
     texts,
 )
+from proof_r1_formal.assistants.lean_numbers import trace_text
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import Formula
@@ -29,6 +30,8 @@ Step: TypeAlias = tuple[str, tuple[str, ...], Formula, Proof]
 """A step of a trace: its id, those of what it depends on, its conclusion, and the proof from them."""
 
 _CHECKER = "ProofR1.Checker"
+_EVALUATED = "(by decide +kernel)"
+"""The proof that an evaluation gives ``true``: the kernel alone evaluates; for ``rfl`` the elaborator does so first."""
 
 
 def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> LeanTheorem:
@@ -39,7 +42,9 @@ def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -
         SignatureError: the formulas use a symbol in two ways.
     """
     claim, data, legend = _claim_and_proof(premises, conclusion, proof)
-    return LeanTheorem(f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) rfl", legend)
+    return LeanTheorem(
+        f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) {_EVALUATED}", legend
+    )
 
 
 def answer(
@@ -48,7 +53,7 @@ def answer(
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
     With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
-    are have definitions, unless there are more than :data:`MOST_NAMED` steps.
+    are have definitions, unless there are more than :data:`MOST_NAMED` steps. More steps are numbers.
 
     Raises:
         ProofError: a proof cannot be written as data.
@@ -59,25 +64,31 @@ def answer(
     named = len(steps) <= MOST_NAMED
     numbers = Numbers(every, named=named)
     formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
-    keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
+    places = {id_: number for number, id_ in enumerate(formulas, 1)}
+    keys = {id_: _key(number) for id_, number in places.items()}
     lemmas = Lemmas([proof for _, _, _, proof in steps])
     given = _formulas(premises, goal, numbers)
     written = []
     for id_, dependencies, formula, proof in steps:
         before = [formulas[each] for each in dependencies]
         derivation = derivation_text(proof, before, formula, numbers, lemmas)
-        known = texts([keys[each] for each in dependencies])
-        written.append(f"⟨{keys[id_]}, {known}, {formula_text(formula, numbers)}, {derivation}⟩")
+        known = texts([keys[each] if named else str(places[each]) for each in dependencies])
+        id_text = f"{keys[id_]}, " if named else ""
+        written.append(f"⟨{id_text}{known}, {formula_text(formula, numbers)}, {derivation}⟩")
     says = {each.name: each.name if named else each.value for each in given}
-    by_key = texts([f"⟨{keys[id_]}, {says[premise_name(id_)]}⟩" for id_ in premises])
+    if named:
+        by_key = texts([f"⟨{keys[id_]}, {says[premise_name(id_)]}⟩" for id_ in premises])
+        trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
+    else:
+        by_key = f"{_CHECKER}.keyed {texts([says[premise_name(id_)] for id_ in premises])} 1"
+        trace = trace_text(lemmas.text(), written, len(premises) + 1)
     problem = f"⟨{numbers.declarations()}, {by_key}, {texts([says[GOAL]])}⟩"
     stated = "problem" if named else problem
-    trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
-    entails, proof_ = f"{_CHECKER}.Problem.Entails {stated} 0", f"{_CHECKER}.trace_sound (t := {trace}) rfl"
+    entails, proof_ = f"{_CHECKER}.Problem.Entails {stated} 0", f"{_CHECKER}.trace_sound (t := {trace}) {_EVALUATED}"
     if model is not None:
         tables = _tables(model, Signature.infer(every), numbers)
         entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent {stated})"
-        proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) rfl rfl"
+        proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) {_EVALUATED} {_EVALUATED}"
     legend = "; ".join([f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)])
     if not named:
         return LeanTheorem(f": {entails}", proof_, f"{numbers.legend()}; {legend}")
@@ -139,7 +150,7 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
     claim = claim_text(premises, conclusion, numbers)
     tables = _tables(structure, Signature.infer(formulas), numbers)
     return LeanTheorem(
-        f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) rfl", numbers.legend()
+        f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) {_EVALUATED}", numbers.legend()
     )
 
 
@@ -163,7 +174,7 @@ def failure(
     says = ".bottom" if goal is None else f"(.not {GOAL})" if negated else GOAL
     return LeanTheorem(
         f": {_CHECKER}.Claim.Fails ⟨sorts, premises, {says}⟩",
-        f"{_CHECKER}.refutes_sound (T := {tables}) rfl",
+        f"{_CHECKER}.refutes_sound (T := {tables}) {_EVALUATED}",
         definitions=(*numbers.definitions(), *given, sorts, known),
     )
 
@@ -200,4 +211,13 @@ def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str
         else "(.value 0)"
         for name, _ in numbers.functions
     ]
-    return f"⟨{texts(last)}, {texts(functions)}, {texts(predicates)}⟩"
+    return f"⟨{texts(last)}, {_choice(functions)}, {_choice(predicates)}⟩"
+
+
+def _choice(tables: Sequence[str], first: int = 0) -> str:
+    """The choice of a table by its number, of which this is the first."""
+    if len(tables) <= 1:
+        return f"(.one {''.join(tables) or '(.value 0)'})"
+    half = len(tables) // 2
+    low, high = _choice(tables[:half], first), _choice(tables[half:], first + half)
+    return f"(.upTo {first + half - 1} {low} {high})"

@@ -101,7 +101,7 @@ def test_names_of_packages_and_places_of_the_theory() -> None:
     assert [Package().session, Package("Mine").session] == ["Proof_R1_Certificates", "Proof_R1_Mine"]
 
 
-@pytest.mark.parametrize(("style", "lines"), [("shallow", 520), ("reflect", 2200)])
+@pytest.mark.parametrize(("style", "lines"), [("shallow", 520), ("reflect", 2300)])
 def test_a_standalone_file_needs_no_theory(lean: LeanKernel, tmp_path: Path, style: Style, lines: int) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()

@@ -127,6 +127,32 @@ def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(lean: LeanKernel) -> N
     assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
 
 
+def test_a_trace_of_numbers_is_a_theorem_likewise(lean: LeanKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflection, "MOST_NAMED", 0)
+    theorems = [reflection.answer(PREMISES, STEPS, GOAL)]
+    theorems += [reflection.answer(*corrupted) for corrupted in CORRUPTED.values()]
+    assert ".Trace.ofNumbers " in theorems[0].proof and theorems[0].definitions == ()
+    assert [foreign_word(theorem) for theorem in theorems] == [None] * len(theorems)
+    accepted, *rejected = lean.check(theorems)
+    assert accepted.accepted, accepted.reason
+    assert set(accepted.axioms) == AXIOMS
+    assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
+
+
+def test_every_proof_is_a_trace_of_numbers(lean: LeanKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflection, "MOST_NAMED", 0)
+    theorems = []
+    for text in ENTAILED:
+        query = question(text)
+        proof = search(query.dependencies, query.conclusion).proof
+        assert proof is not None
+        premises = {f"h{number}": formula for number, formula in enumerate(query.dependencies)}
+        theorems.append(
+            reflection.answer(premises, [("s", tuple(premises), query.conclusion, proof)], query.conclusion)
+        )
+    assert [judgement.reason for judgement in lean.check(theorems)] == [""] * len(theorems)
+
+
 MODEL = Structure({"Entity": 1}, {"cat": frozenset({(0,)}), "pet": frozenset({(0,)})}, {"tom": {(): 0}})
 
 
@@ -180,6 +206,7 @@ def test_a_definition_has_our_words_alone(lean: LeanKernel) -> None:
 # -- what the kernel computes by name ---------------------------------------------------------------------------------
 
 INIT = (THEORIES / "lean" / "mini" / "Init.lean").read_text(encoding="utf-8")
+REST = "  | .succ n, m => cond (Nat.beq (.succ (Nat.mod n m)) m)"
 FAULTS = {
     "add, n + 0": ("  | n, .zero => n\n", "  | n, .zero => .succ n\n"),
     "add, n + (m + 1)": ("  | n, .succ m => .succ (Nat.add n m)", "  | n, .succ m => .succ (.succ (Nat.add n m))"),
@@ -190,6 +217,12 @@ FAULTS = {
     "ble, 0 and m": ("  | .zero, _ => true\n", "  | .zero, _ => false\n"),
     "ble, n + 1 and 0": ("=> false\n  | .succ n, .succ m => ble", "=> true\n  | .succ n, .succ m => ble"),
     "ble, n + 1 and m + 1": ("=> ble n m", "=> ble m n"),
+    "mod, 0": (f"  | .zero, _ => .zero\n{REST} .zero", f"  | .zero, _ => .succ .zero\n{REST} .zero"),
+    "mod, a remainder of m - 1": (f"{REST} .zero", f"{REST} (.succ .zero)"),
+    "mod, another remainder": (f"{REST} .zero (.succ (Nat.mod n m))", f"{REST} .zero (Nat.mod n m)"),
+    "div, 0": (f"  | .zero, _ => .zero\n{REST} (.succ", f"  | .zero, m => m\n{REST} (.succ"),
+    "div, a remainder of m - 1": (f"{REST} (.succ (Nat.div n m)) (", f"{REST} (Nat.div n m) ("),
+    "div, another remainder": (f"{REST} (.succ (Nat.div n m)) (Nat.div n m)", f"{REST} (.succ (Nat.div n m)) .zero"),
 }
 """The definitions of Lean's functions, and wrong ones."""
 ABSURD = """
@@ -223,7 +256,7 @@ def plain(text: str) -> str:
     return text.replace("Nat.", "")
 
 
-CAUGHT = tuple(f"theorem {function}_" for function in ("add", "beq", "ble"))
+CAUGHT = tuple(f"theorem {function}_" for function in ("add", "beq", "ble", "mod", "div"))
 
 
 def lines_of(said: str) -> list[int]:
@@ -234,13 +267,21 @@ def test_computed_functions_have_their_equations() -> None:
     computed = {"add", "sub", "mul", "div", "mod", "gcd", "beq", "ble", "land", "lor", "xor", "pow", "log2"}
     computed |= {"shiftLeft", "shiftRight"}
     defined = set(re.findall(r"def Nat\.(\w+)", INIT))
-    assert defined == {"add", "beq", "ble", "decEq"}
+    assert defined == {"add", "beq", "ble", "mod", "div", "decEq"}
     for name in defined & computed:
         bodies = re.findall(rf"def (?:Nat\.)?{name} : .*\n((?:  \| .*\n)+)", INIT)
         assert len(bodies) == 2 and bodies[0].replace("Nat.", "") == bodies[1], name
         assert f"theorem {name}_is : Eq Nat.{name} {name} := rfl" in INIT
         equations = re.findall(rf"^theorem {name}_(?:zero|succ)\w* .*:= rfl$", INIT, re.MULTILINE)
         assert len(equations) == bodies[0].count("\n") >= 2, name
+
+
+def test_division_is_that_of_the_kernel(lean: LeanKernel, tmp_path: Path) -> None:
+    """The plain functions, by their definitions, and Lean's, by its arithmetic; of division by 0, all remains."""
+    results = [(n, m, *(divmod(n, m) if m else (0, n))) for n in range(10) for m in range(5)]
+    says = "theorem by_{0}_{1}_{2} : And (Eq ({2}.div {0} {1}) {3}) (Eq ({2}.mod {0} {1}) {4}) := ⟨rfl, rfl⟩"
+    lines = [says.format(n, m, room, *both) for n, m, *both in results for room in ("Nat", "Plain")]
+    assert said_of(lean, tmp_path, "\n".join([INIT, *lines])) == ""
 
 
 def test_without_the_equations_a_wrong_function_proves_false(lean: LeanKernel, tmp_path: Path) -> None:

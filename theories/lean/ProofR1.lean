@@ -9,4 +9,5 @@ public import ProofR1.Checker.Semantics
 public import ProofR1.Checker.Proof
 public import ProofR1.Checker.Soundness
 public import ProofR1.Checker.Trace
+public import ProofR1.Checker.Numbers
 public import ProofR1.Checker.Finite

@@ -133,10 +133,12 @@ class OfNat.{u} (α : Type u) (_ : Nat) where
 @[default_instance 100] instance instOfNatNat : (n : Nat) → OfNat Nat n := fun n => ⟨n⟩
 
 /-!
-Functions of natural numbers. The kernel evaluates `Nat.add`, `Nat.beq` and `Nat.ble` on numerals, `Nat.zero` among them,
-by its own arithmetic: it goes by their names, and never reads their definitions. So with a wrong definition here, it
-would prove `False` without any axiom. Each is defined as Lean defines it. Each is also the function of the same name in
-`Plain`, which the kernel knows nothing of, so that it can prove the equations of that one by the definition alone.
+Functions of natural numbers. The kernel evaluates `Nat.add`, `Nat.beq`, `Nat.ble`, `Nat.mod` and `Nat.div` on numerals,
+`Nat.zero` among them, by its own arithmetic: it goes by their names, and never reads their definitions. So with a wrong
+definition here, it would prove `False` without any axiom. The first three are defined as Lean defines them. Lean defines
+the remainder and the quotient by repeated subtraction, with a proof that it ends; here they count up to `n`, and their
+equations say so. Each is also the function of the same name in `Plain`, which the kernel knows nothing of, so that it can
+prove the equations of that one by the definition alone.
 -/
 set_option bootstrap.genMatcherCode false in
 @[extern "lean_nat_add"]
@@ -156,6 +158,16 @@ def Nat.ble : (@& Nat) → (@& Nat) → Bool
   | .zero, _ => true
   | .succ _, .zero => false
   | .succ n, .succ m => ble n m
+set_option bootstrap.genMatcherCode false in
+@[extern "lean_nat_mod"]
+protected def Nat.mod : (@& Nat) → (@& Nat) → Nat
+  | .zero, _ => .zero
+  | .succ n, m => cond (Nat.beq (.succ (Nat.mod n m)) m) .zero (.succ (Nat.mod n m))
+set_option bootstrap.genMatcherCode false in
+@[extern "lean_nat_div"]
+protected def Nat.div : (@& Nat) → (@& Nat) → Nat
+  | .zero, _ => .zero
+  | .succ n, m => cond (Nat.beq (.succ (Nat.mod n m)) m) (.succ (Nat.div n m)) (Nat.div n m)
 
 abbrev outParam.{u} (α : Sort u) : Sort u := α
 class HAdd.{u, v, w} (α : Type u) (β : Type v) (γ : outParam (Type w)) where
@@ -209,6 +221,31 @@ theorem noConfusion_of_Nat.{u} {α : Sort u} (f : α → Nat) {a b : α} (h : Eq
     (Nat.beq (f a) (f b)).rec False True :=
   congrArg f h ▸ noConfusion_of_Nat.aux (f a)
 attribute [gen_constructor_elims] Bool
+instance instDecidableEqBool : DecidableEq Bool := fun a b => match a, b with
+  | true, true => isTrue rfl
+  | false, false => isTrue rfl
+  | true, false => isFalse fun h => Bool.noConfusion h
+  | false, true => isFalse fun h => Bool.noConfusion h
+
+/-!
+The tactic `decide +kernel`, with which the kernel alone evaluates; a term `rfl` is evaluated by the elaborator first.
+The library of the wheel contains the tactic and its parser. It finds a parser by the name that is declared: the values
+here are never used. All are `unsafe`, so no theorem can use them.
+-/
+theorem of_decide_eq_true {p : Prop} [inst : Decidable p] (h : Eq (decide p) true) : p :=
+  match inst, h with
+  | isTrue h, _ => h
+  | isFalse _, h => Bool.noConfusion h
+inductive Lean.ParserDescr where
+  | declared
+namespace Lean.Parser.Tactic
+@[extern "posConfigItem"] meta unsafe opaque posConfigItem : Lean.ParserDescr := .declared
+@[extern "negConfigItem"] meta unsafe opaque negConfigItem : Lean.ParserDescr := .declared
+@[extern "valConfigItem"] meta unsafe opaque valConfigItem : Lean.ParserDescr := .declared
+@[extern "configItem"] meta unsafe opaque configItem : Lean.ParserDescr := .declared
+@[extern "optConfig"] meta unsafe opaque optConfig : Lean.ParserDescr := .declared
+@[extern "decide", tactic_parser 1024] meta unsafe opaque decide : Lean.ParserDescr := .declared
+end Lean.Parser.Tactic
 
 inductive Option.{u} (α : Type u) where
   | none : Option α
@@ -233,11 +270,19 @@ def ble : Nat → Nat → Bool
   | .zero, _ => true
   | .succ _, .zero => false
   | .succ n, .succ m => ble n m
+def mod : Nat → Nat → Nat
+  | .zero, _ => .zero
+  | .succ n, m => cond (beq (.succ (mod n m)) m) .zero (.succ (mod n m))
+def div : Nat → Nat → Nat
+  | .zero, _ => .zero
+  | .succ n, m => cond (beq (.succ (mod n m)) m) (.succ (div n m)) (div n m)
 
 set_option smartUnfolding false
 theorem add_is : Eq Nat.add add := rfl
 theorem beq_is : Eq Nat.beq beq := rfl
 theorem ble_is : Eq Nat.ble ble := rfl
+theorem mod_is : Eq Nat.mod mod := rfl
+theorem div_is : Eq Nat.div div := rfl
 set_option smartUnfolding true
 
 theorem add_zero (n : Nat) : Eq (add n .zero) n := rfl
@@ -249,5 +294,9 @@ theorem beq_succ_succ (n m : Nat) : Eq (beq (.succ n) (.succ m)) (beq n m) := rf
 theorem ble_zero (n : Nat) : Eq (ble .zero n) true := rfl
 theorem ble_succ_zero (n : Nat) : Eq (ble (.succ n) .zero) false := rfl
 theorem ble_succ_succ (n m : Nat) : Eq (ble (.succ n) (.succ m)) (ble n m) := rfl
+theorem mod_zero (m : Nat) : Eq (mod .zero m) .zero := rfl
+theorem mod_succ (n m : Nat) : Eq (mod (.succ n) m) (cond (beq (.succ (mod n m)) m) .zero (.succ (mod n m))) := rfl
+theorem div_zero (m : Nat) : Eq (div .zero m) .zero := rfl
+theorem div_succ (n m : Nat) : Eq (div (.succ n) m) (cond (beq (.succ (mod n m)) m) (.succ (div n m)) (div n m)) := rfl
 end
 end Plain

@@ -149,6 +149,16 @@ theorem each_and : (l : List α) → Each p l → Each q l → Each (fun a => An
   | .cons _ l, h, k => ⟨⟨h.left, k.left⟩, each_and l h.right k.right⟩
 end
 
+/-! ## Choices -/
+
+/-- A choice by a number: what to choose up to a limit, and what beyond it. -/
+inductive Choice (α : Type) where
+  | one (a : α)
+  | upTo (limit : Nat) (low high : Choice α)
+/-- What is chosen by a number. -/
+def Choice.of {α : Type} (c : Choice α) (n : Nat) : α :=
+  c.rec (fun a => a) fun limit _ _ low high => Bool.rec high low (Nat.ble n limit)
+
 /-! ## Maps whose keys are binary numbers -/
 
 /-- A key: a number from 1 on, by its binary digits, the last one first. -/
@@ -156,6 +166,12 @@ inductive Key where
   | one
   | even (half : Key)
   | odd (half : Key)
+
+/-- A number from 1 on as a key. -/
+def Key.ofNumber (n : Nat) : Key :=
+  n.rec (motive := fun _ => Nat → Key) (fun _ => .one) (fun _ rest n =>
+    Bool.rec (Bool.rec (.odd (rest (Nat.div n 2))) (.even (rest (Nat.div n 2))) (Nat.beq (Nat.mod n 2) 0)) .one
+      (Nat.ble n 1)) n
 
 /-- A map: the value of the key `one`, those of the even keys, and those of the odd ones. -/
 inductive Map (α : Type u) where

@@ -22,22 +22,22 @@ def Table.at (t : Table) : List Nat → Nat :=
   t.rec (motive := fun _ => List Nat → Nat) (fun n _ => n) fun _ _ zero succ l =>
     l.casesOn 0 fun d l => d.casesOn (zero l) fun d => succ (.cons d l)
 
-/-- A finite structure: the last element of each sort, the tables of functions, and those of predicates, whose value 0
-means false. -/
+/-- A finite structure: the last element of each sort, the tables of functions by their numbers, and those of
+predicates, whose value 0 means false. -/
 structure Tables where
   last : List Nat
-  functions : List Table
-  predicates : List Table
+  functions : Choice Table
+  predicates : Choice Table
 
 /-- The last element of a sort; 0 if there is none. -/
 def Tables.lastOf (T : Tables) (s : Nat) : Nat := (nth T.last s).rec 0 fun n => n
 /-- Whether an element is of the sort. -/
 def Tables.is (T : Tables) (s d : Nat) : Bool := Nat.ble d (T.lastOf s)
 /-- The value of a function. -/
-def Tables.function (T : Tables) (f : Nat) (l : List Nat) : Nat := (nth T.functions f).rec 0 fun t => t.at l
+def Tables.function (T : Tables) (f : Nat) (l : List Nat) : Nat := (T.functions.of f).at l
 /-- The value of a predicate. -/
 def Tables.predicate (T : Tables) (p : Nat) (l : List Nat) : Bool :=
-  Nat.rec false (fun _ _ => true) ((nth T.predicates p).rec (motive := fun _ => Nat) 0 fun t => t.at l)
+  Nat.rec false (fun _ _ => true) ((T.predicates.of p).at l)
 /-- By cases, as not every release of Lean says it in one equation. -/
 theorem ble_zero : (n : Nat) → Eq (Nat.ble .zero n) true
   | .zero => rfl

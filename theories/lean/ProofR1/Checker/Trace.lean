@@ -35,6 +35,15 @@ def Problem.formulas (P : Problem) : List Formula := P.premises.rec .nil fun pre
 def Problem.Entails (P : Problem) (option : Nat) : Prop :=
   Exists fun φ => And (Eq (nth P.options option) (some φ)) (Claim.Holds.{u} ⟨P.sorts, P.formulas, φ⟩)
 
+/-- The formulas as premises, whose ids are the numbers from `n` on. -/
+def keyed (formulas : List Formula) : Nat → List (Prod Key Formula) :=
+  formulas.rec (motive := fun _ => Nat → List (Prod Key Formula)) (fun _ => .nil) fun a _ rest n =>
+    .cons ⟨.ofNumber n, a⟩ (rest (Nat.add n 1))
+theorem formulas_keyed (S : List Declaration) (options : List Formula) : (formulas : List Formula) → (n : Nat) →
+    Eq (Problem.formulas ⟨S, keyed formulas n, options⟩) formulas
+  | .nil, _ => rfl
+  | .cons a formulas, n => congrArg (List.cons a) (formulas_keyed S options formulas (Nat.add n 1))
+
 /-- The map with a formula for an id that is not in it. -/
 def add (id : Key) (a : Formula) (K : Map Formula) : Option (Map Formula) :=
   guard (opposite (accepts (K.get id) fun _ => true)) (some (K.put a id))
