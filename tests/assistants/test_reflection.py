@@ -143,7 +143,7 @@ def test_every_proof_is_a_trace_of_numbers(lean: LeanKernel, monkeypatch: pytest
     monkeypatch.setattr(reflection, "MOST_NAMED", 0)
     theorems = []
     for text in ENTAILED:
-        query = question(text)
+        query = sequent(text)
         proof = search(query.dependencies, query.conclusion).proof
         assert proof is not None
         premises = {f"h{number}": formula for number, formula in enumerate(query.dependencies)}
