@@ -17,7 +17,7 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from proof_r1_formal.data.layouts import Fields, Found, LayoutError, find
+from proof_r1_formal.data.layouts import Fields, Found, LayoutError, find, is_cut_off
 from proof_r1_formal.data.records import BadJsonError, JsonObject, decode_bytes, describe
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError
@@ -71,7 +71,7 @@ class BadLine(msgspec.Struct, frozen=True):
 def read_completions(path: Path | str, fields: Fields | None = None) -> Iterator[Completion | BadLine]:
     """The completions of a file. Blank lines are skipped, and unknown keys ignored.
 
-    In another layout than the package's own, answers without a number get one, in the order of the file.
+    Answers without a number get one, in the order of the file.
 
     Args:
         path: of the file.
@@ -137,7 +137,7 @@ class _Reader:
             if repeated := record.repeats():
                 return [BadLine(number, f"the key {repeated[0]!r} occurs twice")]
             if self._fields is None and _is_own(record):
-                found = [_own(record)]
+                found = [self._own(record)]
             else:
                 found = self._foreign(find(record, self._fields or Fields()))
         except (BadJsonError, LayoutError, msgspec.ValidationError) as error:
@@ -145,6 +145,16 @@ class _Reader:
         if not found[0].problem_id.isprintable():
             return [BadLine(number, f"the problem_id {found[0].problem_id!r} contains a control character")]
         return found
+
+    def _own(self, record: JsonObject) -> Completion:
+        members: dict[str, object] = dict(record.members)
+        if isinstance(cost := record.get("cost"), JsonObject):
+            members["cost"] = dict(cost.members)
+        one = msgspec.convert({**members, "truncated": is_cut_off(record)}, Completion)
+        if "sample" not in record:
+            one = msgspec.structs.replace(one, sample=self._numbers[one.problem_id])
+        self._numbers[one.problem_id] = max(self._numbers[one.problem_id], one.sample + 1)
+        return one
 
     def _foreign(self, found: Found) -> list[Completion]:
         self._filter = found.filter if self._filter is None else self._filter
@@ -160,16 +170,7 @@ class _Reader:
 
 def _is_own(record: JsonObject) -> bool:
     """Whether the line has the keys of the package's own layout."""
-    return "problem_id" in record and "completion" in record and not isinstance(record.get("completion"), list)
-
-
-def _own(record: JsonObject) -> Completion:
-    members: dict[str, object] = dict(record.members)
-    if isinstance(cost := record.get("cost"), JsonObject):
-        members["cost"] = dict(cost.members)
-    if not isinstance(record.get("truncated"), bool):  # another key of the user's, which is ignored
-        members.pop("truncated", None)
-    return msgspec.convert(members, Completion)
+    return isinstance(record.get("problem_id"), str) and isinstance(record.get("completion"), str)
 
 
 def encode(completion: Completion) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, decode
@@ -101,13 +101,22 @@ def find(record: JsonObject, fields: Fields) -> Found:
         answers = _only_answers(record)
     if not answers:
         raise LayoutError("the list of answers is empty")
+    cuts = _cuts(record, fields, len(answers))
+    answers = tuple([replace(one, truncated=one.truncated or cut) for one, cut in zip(answers, cuts, strict=True)])
     named = record.get("filter") if "doc" in record and fields.completion is None else None
     return Found(_id(record, fields), answers, _sample(record, fields), named if isinstance(named, str) else None)
 
 
 def _at(record: JsonObject, path: str, read: Callable[[Json, str], _T]) -> _T:
     """What stands at a path, as ``read`` reads it."""
+    *_, value = _along(record, path)
+    return read(value, path)
+
+
+def _along(record: JsonObject, path: str) -> Iterator[Json]:
+    """The record, and what stands at each key of a path."""
     value: Json = record
+    yield value
     for key in _INDEX.sub(r".\1", path).split("."):
         match value:
             case JsonObject() if key in value:
@@ -116,7 +125,7 @@ def _at(record: JsonObject, path: str, read: Callable[[Json, str], _T]) -> _T:
                 value = value[int(key)]
             case _:
                 raise LayoutError(f"the line has nothing at `{path}` (--field)")
-    return read(value, path)
+        yield value
 
 
 # -- the id and the number --------------------------------------------------------------------------------------------
@@ -221,6 +230,11 @@ def _answers(value: Json, where: str) -> tuple[Answer, ...]:
     """The answers that a value is: one, a list of them, or a chat, whose last message is one."""
     if isinstance(value, list):
         if any(isinstance(item, JsonObject) and "role" in item for item in value):
+            if len(value) > 1 and where != "messages" and all(map(_is_of_assistant, value)):
+                raise LayoutError(
+                    f"`{where}` has {len(value)} messages of the assistant and no other, which is a chat or several "
+                    f"samples; write the samples as a list of texts, or name one: --field completion={where}.0"
+                )
             return (_of_chat(value, where),)
         return tuple([_answer(item, f"{where}.{number}") for number, item in enumerate(value)])
     return (_answer(value, where),)
@@ -231,7 +245,7 @@ def _answer(value: Json, where: str) -> Answer:
         case str():
             return Answer(value)
         case JsonObject():
-            truncated = value.get("finish_reason") == "length"
+            truncated = is_cut_off(value)
             if isinstance(message := value.get("message"), JsonObject):
                 return Answer(_content(message, f"{where}.message"), truncated)
             if "role" in value:
@@ -243,8 +257,11 @@ def _answer(value: Json, where: str) -> Answer:
 
 
 def _ends_with_answer(messages: Json) -> bool:
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    return isinstance(last, JsonObject) and last.get("role") == "assistant"
+    return isinstance(messages, list) and bool(messages) and _is_of_assistant(messages[-1])
+
+
+def _is_of_assistant(message: Json) -> bool:
+    return isinstance(message, JsonObject) and message.get("role") == "assistant"
 
 
 def _of_chat(messages: list[Json], where: str) -> Answer:
@@ -272,6 +289,24 @@ def _texts(parts: list[Json], where: str) -> Iterator[str]:
             yield text
         elif not isinstance(part, JsonObject):
             raise LayoutError(f"`{where}.content` has a part that is neither a text nor an object")
+
+
+def is_cut_off(value: JsonObject) -> bool:
+    """Whether an object says that its answer was cut off. Any other value of these keys says nothing."""
+    return value.get("finish_reason") == "length" or value.get("truncated") is True
+
+
+def _cuts(record: JsonObject, fields: Fields, count: int) -> list[bool]:
+    """For each answer whether an object that holds it says that it was cut off: once for all, or in a list for each."""
+    holders = [record] if fields.completion is None else list(_along(record, fields.completion))
+    cuts = [False] * count
+    for holder in holders:
+        if isinstance(holder, JsonObject):
+            reasons = [holder.get(key) for key in ("finish_reason", "finish_reasons")]
+            lists = [one for one in reasons if isinstance(one, list) and len(one) == count]
+            for place in range(count):
+                cuts[place] |= is_cut_off(holder) or any(one[place] == "length" for one in lists)
+    return cuts
 
 
 def _is_incomplete(body: JsonObject) -> bool:

@@ -118,6 +118,8 @@ def _read(problem: Problem, text: str, verifier: Verifier) -> _Written:
     if begun is None:
         return _Written(after_thought if opening < 0 else opening)
     array, fenced = begun
+    # The verifier's summary ends at the first tag, even where that is part of a name.
+    text = text[: closing if (closing := text.find(_CLOSING, array)) >= 0 else None]
     session = VerifierSession(problem, verifier)
     actions: list[Action] = []
     end = array

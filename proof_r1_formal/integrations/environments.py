@@ -52,7 +52,7 @@ class ProofEnvironment:
     Args:
         reward: of the report on all steps.
         rules: name of the rule catalogue.
-        max_steps: later steps are not checked.
+        max_steps: later steps are not checked. Nor are those after a verified answer, so that no call undoes it.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class ProofEnvironment:
         self._session: VerifierSession | None = None
         self._problem: Problem | None = None
         self._replies: list[str] = []
+        self._verified = False
 
     def reset(self, *, problem: str = "", **columns: Any) -> str:
         """Begin a problem.
@@ -82,6 +83,7 @@ class ProofEnvironment:
         self._problem = problem_of(problem)
         self._session = VerifierSession(self._problem, _verifier(self._rules))
         self._replies = []
+        self._verified = False
         return f"{instructions(catalogue(self._rules))}\n\n{question(self._problem)}"
 
     def submit_step(self, id: str, dependencies: list[str], conclusion: str, rule: str) -> str:  # noqa: A002
@@ -111,6 +113,8 @@ class ProofEnvironment:
         session = self._begun()
         if self.is_full:
             return f"No more than {self._max_steps} steps are checked: the proof ends here."
+        if self._verified:  # a further step would undo the answer, which must be the last
+            return "The proof has its answer, which is verified. This step is not checked. Call no tool any more."
         found = session.push(action)
         self._replies.append(self._words(found))
         return self._replies[-1]
@@ -119,6 +123,7 @@ class ProofEnvironment:
         lines = [step_in_words(step_check(step))]
         if step.terminal:
             report = self.report
+            self._verified = report.answer is not None and report.verified
             if report.answer is not None:
                 label = LABELS.get(report.answer, report.answer)
                 lines.append(f"The proof answers {label}: {report.level}. Call no tool any more.")

@@ -43,7 +43,7 @@ def test_completions_are_read_one_at_a_time(tmp_path: Path) -> None:
         (b'{"problem_id": "p\\u0000", "completion": ""}', "control character"),
         (b'{"problem_id": "\\ud800", "completion": ""}', "control character"),
         (b'{"problem_id": "", "completion": ""}', "`$.problem_id`"),
-        (b'{"problem_id": "p", "completion": {"a": 1}}', "`$.completion`"),
+        (b'{"problem_id": "p", "completion": {"a": 1}}', "`completion` is not an answer"),
         (b'{"problem_id": "p"}', "`completion`"),
         (b'{"problem_id": "p", "completion": NaN}', "NaN is not a JSON number"),
         (b'{"problem_id": "\xff", "completion": ""}', "not UTF-8"),

@@ -219,3 +219,46 @@ def test_responses_are_those_of_an_evaluation_only_beside_its_document(tmp_path:
     other = {"task_id": "p", "resps": [["scored elsewhere"]], "response": "x"}
     assert texts(tmp_path, other) == [("p", 0, "x")]
     assert texts(tmp_path, {"doc_id": 3, "doc": {"id": "q"}, "resps": [["x"]]}) == [("q", 0, "x")]
+
+
+def test_answers_in_the_own_layout_are_numbered_too(tmp_path: Path) -> None:
+    """Else all of them would be sample 0, and all but one would be left out of a table."""
+    rows: list[Any] = [{"problem_id": "p", "completion": text} for text in "xy"]
+    rows += [{"problem_id": "p", "sample": 5, "completion": "z"}, {"task_id": "p", "response": "v"}]
+    rows += [{"problem_id": "p", "completion": "w"}]
+    assert texts(tmp_path, *rows) == [("p", 0, "x"), ("p", 1, "y"), ("p", 5, "z"), ("p", 6, "v"), ("p", 7, "w")]
+
+
+def test_the_own_keys_take_what_other_layouts_take(tmp_path: Path) -> None:
+    assert texts(tmp_path, {"problem_id": 7, "completion": "x"}) == [("7", 0, "x")]
+    assert texts(tmp_path, {"problem_id": "p", "completion": MODEL}) == [("p", 0, "x")]
+    assert texts(tmp_path, {"problem_id": "p", "completion": None, "response": "x"}) == [("p", 0, "x")]
+
+
+@pytest.mark.parametrize(
+    ("record", "field", "cut"),
+    [
+        ({"task_id": "p", "response": "x", "finish_reason": "length"}, None, [True]),
+        ({"task_id": "p", "response": "x", "finish_reason": "stop"}, None, [False]),
+        ({"task_id": "p", "response": "x", "truncated": True}, None, [True]),
+        ({"task_id": "p", "messages": [USER, MODEL], "finish_reason": "length"}, None, [True]),
+        ({"problem_id": "p", "completion": "x", "finish_reason": "length"}, None, [True]),
+        ({"task_id": "p", "responses": ["x", "y"], "finish_reasons": ["stop", "length"]}, None, [False, True]),
+        ({"task_id": "p", "responses": ["x", "y"], "finish_reason": ["length"]}, None, [False, False]),
+        ({"task_id": "p", "out": [{"say": "x", "finish_reason": "length"}]}, "completion=out.0.say", [True]),
+        ({"task_id": "p", "out": [{"say": "x", "finish_reason": "stop"}]}, "completion=out.0.say", [False]),
+    ],
+)
+def test_an_answer_is_cut_off_by_what_stands_beside_it(
+    tmp_path: Path, record: Any, field: str | None, cut: list[bool]
+) -> None:
+    found = read(tmp_path, record, fields=None if field is None else Fields.of([field]))
+    assert [item.truncated for item in found if isinstance(item, Completion)] == cut
+
+
+def test_messages_that_are_all_the_assistants_are_not_one_chat(tmp_path: Path) -> None:
+    """The last would be read, and the others dropped silently."""
+    said = refusal(tmp_path, {"task_id": "p", "choices": [MODEL, MODEL]})
+    assert "`choices` has 2 messages of the assistant and no other" in said
+    assert "--field completion=choices.0" in said
+    assert texts(tmp_path, {"task_id": "p", "messages": [MODEL, MODEL]}) == [("p", 0, "x")]

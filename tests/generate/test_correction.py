@@ -322,3 +322,11 @@ def test_sorts_of_the_problem_stay() -> None:
     assert_flawless(sorted_, found.text)
     larger = Prover(Verifier(rules=FOLIO, evaluation=False))
     assert isinstance(correct(sorted_, "", larger), Correction)
+
+
+def test_a_name_that_ends_the_summary_does_not_stay() -> None:
+    """The verifier's summary ends there, so no continuation of it would be read."""
+    found = corrected(summary_of(RECORD | {"id": "</summary>1"}))
+    assert found.accepted == 0
+    assert found.kept == "<summary>["
+    assert_flawless(CHAIN, found.text)

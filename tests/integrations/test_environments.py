@@ -183,3 +183,20 @@ def proved() -> Problem:
     from proof_r1_formal.generate.problems import draw_problem
 
     return draw_problem(GeneratorSettings(seed=5, difficulty="medium", answers=("False",)), 0).problem
+
+
+def test_no_later_step_undoes_a_verified_answer() -> None:
+    """An answer is the last step of a report, so that a further one would take the reward away."""
+    environment = played(STEP, LAST)
+    before = environment.report
+    said = environment.submit_step("s3", ["h2"], "P(a)", "UNIVERSAL_INSTANTIATION")
+    assert said == "The proof has its answer, which is verified. This step is not checked. Call no tool any more."
+    assert environment.report == before
+    assert environment.get_reward() == 1.0
+    environment.reset(problem=to_json(PROBLEM))
+    assert environment.submit_step(*STEP) == "s2: accepted"
+
+
+def test_an_answer_without_a_proof_may_be_corrected() -> None:
+    unproved = ("h_goal_false", ["h1"], "¬Q(a)", "GOAL_BINDING")
+    assert played(unproved, STEP, LAST).get_reward() == 1.0
