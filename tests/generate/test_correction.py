@@ -326,7 +326,7 @@ def test_sorts_of_the_problem_stay() -> None:
 
 def test_a_name_that_ends_the_summary_does_not_stay() -> None:
     """The verifier's summary ends there, so no continuation of it would be read."""
-    found = corrected(summary_of(RECORD | {"id": "</summary>1"}))
+    found = corrected(build.completion(RECORD | {"id": "</summary>1"}))
     assert found.accepted == 0
     assert found.kept == "<summary>["
     assert_flawless(CHAIN, found.text)
