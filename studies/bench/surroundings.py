@@ -216,6 +216,9 @@ RELATED: Mapping[str, Related] = {
                 "verify or verdicts or show or interrupted or broken or solver or sources or evidence or text or read",
             ),
             "training": (
+                *("integrations/test_trl_run.py", "test_cli.py", "-k"),
+                "train or dry_run or files or accelerator",
+            ),
                 "integrations/test_trl_run.py",
                 "test_cli.py",
                 "-k",
