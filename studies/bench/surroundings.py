@@ -219,11 +219,6 @@ RELATED: Mapping[str, Related] = {
                 *("integrations/test_trl_run.py", "test_cli.py", "-k"),
                 "train or dry_run or files or accelerator",
             ),
-                "integrations/test_trl_run.py",
-                "test_cli.py",
-                "-k",
-                "train or dry_run or files or accelerator",
-            ),
         },
     ),
     **_in(
