@@ -60,6 +60,9 @@ QUESTION_BUDGET = 250_000
 AnswerLabel: TypeAlias = Literal["True", "False", "Uncertain"]
 
 
+_ENTAILED = "The premises entail it."
+
+
 # -- the tools --------------------------------------------------------------------------------------------------------
 
 
@@ -84,11 +87,13 @@ def check_proof(
     session.extend(trace.actions)
     report = session.report(parsed=trace.parsed)
     checks = tuple(map(step_check, report.actions))
+    needs_none = report.answer if report.verified and report.answer == THREE_WAY["uncertain"] else None
+    failing = [check.id for check in checks if not check.accepted and check.id != needs_none]
     result = ProofCheck(
         verified=report.verified,
         rule_verified=report.rule_verified,
         answer=None if report.answer is None else LABELS[report.answer],
-        first_failing=next((check.id for check in checks if not check.accepted), None),
+        first_failing=failing[0] if failing else None,
         steps=checks,
         reasons=reasons_of(report.findings),
         cost=session.cost(parsed=trace.parsed),
@@ -174,7 +179,9 @@ def countermodel(premises: Sequence[str], conclusion: str, budget: int) -> Answe
     answer = oracle.entails(formulas, problem.options[0].formula)
     match answer:
         case Entailed():
-            return Answered(Entailment("entailed", None, {}, {}, {}, "", oracle.charged), "The premises entail it.")
+            contradictory = isinstance(oracle.inconsistent(formulas), Entailed)
+            words = "The premises contradict each other, so they entail everything." if contradictory else _ENTAILED
+            return Answered(Entailment("entailed", None, {}, {}, {}, "", oracle.charged), words)
         case Refuted(model=model) if model is not None:
             found = ModelReport.of(model)
             words = model_in_words(found)

@@ -110,7 +110,7 @@ def test_a_wrong_step_is_named_with_its_reason_and_a_countermodel() -> None:
 
 def test_an_uncertain_answer_is_verified_without_steps() -> None:
     result, _ = call("check_proof", premises=PREMISES, goal="dog(tom)", steps=[], answer="Uncertain")
-    assert (result["verified"], result["answer"]) == (True, "Uncertain")
+    assert (result["verified"], result["answer"], result["first_failing"]) == (True, "Uncertain", None)
     wrong, _ = call("check_proof", **QUESTION, steps=[STEP], answer="Uncertain")
     assert wrong["verified"] is False
     assert "NOT_UNCERTAIN" in [reason["code"] for reason in wrong["reasons"]]
@@ -276,6 +276,13 @@ def test_an_agent_asks_the_command_over_http(memory: str, replaced: bool) -> Non
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stderr.close()
+
+
+def test_contradictory_premises_are_said_to_be_so() -> None:
+    result, text = call("countermodel", premises=["cat(tom)", "¬cat(tom)"], conclusion="dog(tom)")
+    assert (result["result"], text) == ("entailed", "The premises contradict each other, so they entail everything.")
+    _, text = call("countermodel", premises=["cat(tom)"], conclusion="cat(tom)")
+    assert text == "The premises entail it."
 
 
 def test_the_step_of_an_answer_counts() -> None:
