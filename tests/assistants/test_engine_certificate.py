@@ -98,13 +98,13 @@ def test_one_countermodel_is_certified_alone() -> None:
     ],
 )
 def test_why_there_is_none(options: dict[str, str], why: str) -> None:
-    found = certify_problem(Verifier(), problem("P(a)", options=options))
+    found = certify_problem(Verifier(), problem("P(a)", options=options, answer=None))
     assert isinstance(found, NoCertificate)
     assert why in found.reason
 
 
 def test_a_choice_that_follows_is_certified_like_any_claim() -> None:
-    certificate = certify_problem(Verifier(), problem("P(a) ∧ R(a)", options={"a": "Q(a)", "b": "R(a)"}))
+    certificate = certify_problem(Verifier(), problem("P(a) ∧ R(a)", options={"a": "Q(a)", "b": "R(a)"}, answer=None))
     assert isinstance(certificate, Certificate)
     assert str(step_of(certificate)[1]) == "R(a)"
 
@@ -192,7 +192,7 @@ def test_a_row_of_the_benchmark_has_the_size_of_the_largest_countermodel() -> No
 
 
 def test_problems_without_a_theorem_are_counted(capfd: pytest.CaptureFixture[str]) -> None:
-    open_ = problem("P(a)", options={"a": "Q(a)", "b": "R(a)"}, id="p")
+    open_ = problem("P(a)", options={"a": "Q(a)", "b": "R(a)"}, id="p", answer=None)
     verifier = Verifier()
     theorems = certificates.Theorems(verifier, None, None, "shallow")
     for asked in (open_, problem("P(a)", goal="P(a)"), open_):
