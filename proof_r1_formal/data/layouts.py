@@ -293,7 +293,8 @@ def _texts(parts: list[Json], where: str) -> Iterator[str]:
 
 def is_cut_off(value: JsonObject) -> bool:
     """Whether an object says that its answer was cut off. Any other value of these keys says nothing."""
-    return value.get("finish_reason") == "length" or value.get("truncated") is True
+    stopped = value.get("finish_reason") == "length" or value.get("stop_reason") == "max_tokens"
+    return stopped or value.get("truncated") is True
 
 
 def _cuts(record: JsonObject, fields: Fields, count: int) -> list[bool]:

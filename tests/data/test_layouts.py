@@ -240,6 +240,8 @@ def test_the_own_keys_take_what_other_layouts_take(tmp_path: Path) -> None:
     [
         ({"task_id": "p", "response": "x", "finish_reason": "length"}, None, [True]),
         ({"task_id": "p", "response": "x", "finish_reason": "stop"}, None, [False]),
+        ({"task_id": "p", "response": "x", "stop_reason": "max_tokens"}, None, [True]),
+        ({"task_id": "p", "response": "x", "stop_reason": "end_turn"}, None, [False]),
         ({"task_id": "p", "response": "x", "truncated": True}, None, [True]),
         ({"task_id": "p", "messages": [USER, MODEL], "finish_reason": "length"}, None, [True]),
         ({"problem_id": "p", "completion": "x", "finish_reason": "length"}, None, [True]),
