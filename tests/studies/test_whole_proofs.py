@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal import Verifier
+from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.engine_certificate import certify_problem
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from studies.whole_proofs import (
@@ -76,3 +80,14 @@ def test_problems_of_folio_are_proved_as_recorded(shared_data: Path, name: str) 
     translated = [key for key, row in known.items() if row[0] == "translation"][:6]
     problems = read_problems(shared_data / FILES[name])
     assert dict(rows([problems[key] for key in translated])) == {key: known[key] for key in translated}
+
+
+@pytest.mark.slow
+def test_what_has_no_proof_by_steps_is_a_theorem_by_the_engines_proof(lean: LeanKernel) -> None:
+    for name, problems in ((PELLETIER, pelletier()), (LATER, pelletier(later=True))):
+        left = [problem for problem in problems if RECORDED[name].get(problem.id) == ["open"]]
+        assert all(problem.id.partition("/")[2] in PAGE.read_text(encoding="utf-8") for problem in left)
+        certificates = [certify_problem(Verifier(), problem) for problem in left]
+        theorems = [one.answer() for one in certificates if isinstance(one, Certificate)]
+        assert len(theorems) == len(left) > 0
+        assert all(judgement.accepted for judgement in lean.check(theorems))
