@@ -118,20 +118,15 @@ CORRUPTED: dict[str, tuple[dict[str, Formula], list[reflection.Step], Formula]] 
 }
 
 
-def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(lean: LeanKernel) -> None:
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(
+    as_numbers: bool, lean: LeanKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if as_numbers:
+        monkeypatch.setattr(reflection, "MOST_NAMED", 0)
     theorems = [reflection.answer(PREMISES, STEPS, GOAL)]
     theorems += [reflection.answer(*corrupted) for corrupted in CORRUPTED.values()]
-    accepted, *rejected = lean.check(theorems)
-    assert accepted.accepted, accepted.reason
-    assert set(accepted.axioms) == AXIOMS
-    assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
-
-
-def test_a_trace_of_numbers_is_a_theorem_likewise(lean: LeanKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reflection, "MOST_NAMED", 0)
-    theorems = [reflection.answer(PREMISES, STEPS, GOAL)]
-    theorems += [reflection.answer(*corrupted) for corrupted in CORRUPTED.values()]
-    assert ".Trace.ofNumbers " in theorems[0].proof and theorems[0].definitions == ()
+    assert (".Trace.ofNumbers " in theorems[0].proof, theorems[0].definitions == ()) == (as_numbers, as_numbers)
     assert [foreign_word(theorem) for theorem in theorems] == [None] * len(theorems)
     accepted, *rejected = lean.check(theorems)
     assert accepted.accepted, accepted.reason
