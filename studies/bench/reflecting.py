@@ -18,7 +18,7 @@ from proof_r1_formal.kernel.term import Eliminate
 
 
 def chain(steps: int, *, model: bool) -> LeanTheorem:
-    """The theorem of a chain of so many steps; with a model it says that the premises have one, too."""
+    """The theorem of a chain with this number of steps. With a model, it also says that the premises are consistent."""
     facts = [Atom(f"p{number}", (const("a"),)) for number in range(steps + 1)]
     premises: dict[str, Formula] = {"h0": facts[0]}
     premises |= {f"h{number}": Implies(*facts[number - 1 : number + 1]) for number in range(1, steps + 1)}

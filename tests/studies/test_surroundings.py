@@ -11,9 +11,9 @@ import pytest
 from studies.bench.lines import Lines, union
 from studies.bench.mutants import mutants
 from studies.bench.mutation import PAGE, ROOT, SAMPLE, Sandbox, justified
+from studies.bench.related import RELATED
 from studies.bench.surroundings import (
     RECORDS,
-    RELATED,
     Campaign,
     Record,
     planted_in,
