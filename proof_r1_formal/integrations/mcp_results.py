@@ -65,7 +65,8 @@ class ProofCheck:
         verified: whether checked evidence shows the answer.
         rule_verified: whether, in addition, every step that it depends on is an instance of its rule.
         answer: that the last step states; null if it states none.
-        first_failing: id of the first step that fails a check; null if all pass, or if the answer needs none.
+        first_failing: id of the first step that fails a check, but for a verified Uncertain, which no rule concludes;
+            null if there is none.
         steps: the verdicts on all steps, in order.
         reasons: why the answer is not verified, or not rule-verified.
         cost: of the checks, in steps; above 1,000,000 later checks stay undecided.

@@ -60,9 +60,6 @@ QUESTION_BUDGET = 250_000
 AnswerLabel: TypeAlias = Literal["True", "False", "Uncertain"]
 
 
-_ENTAILED = "The premises entail it."
-
-
 # -- the tools --------------------------------------------------------------------------------------------------------
 
 
@@ -87,8 +84,8 @@ def check_proof(
     session.extend(trace.actions)
     report = session.report(parsed=trace.parsed)
     checks = tuple(map(step_check, report.actions))
-    needs_none = report.answer if report.verified and report.answer == THREE_WAY["uncertain"] else None
-    failing = [check.id for check in checks if not check.accepted and check.id != needs_none]
+    by_no_rule = report.answer if report.verified and report.answer == THREE_WAY["uncertain"] else None
+    failing = [check.id for check in checks if not check.accepted and check.id != by_no_rule]
     result = ProofCheck(
         verified=report.verified,
         rule_verified=report.rule_verified,
@@ -180,8 +177,8 @@ def countermodel(premises: Sequence[str], conclusion: str, budget: int) -> Answe
     match answer:
         case Entailed():
             contradictory = isinstance(oracle.inconsistent(formulas), Entailed)
-            words = "The premises contradict each other, so they entail everything." if contradictory else _ENTAILED
-            return Answered(Entailment("entailed", None, {}, {}, {}, "", oracle.charged), words)
+            words = "contradict each other, so they entail everything" if contradictory else "entail it"
+            return Answered(Entailment("entailed", None, {}, {}, {}, "", oracle.charged), f"The premises {words}.")
         case Refuted(model=model) if model is not None:
             found = ModelReport.of(model)
             words = model_in_words(found)
