@@ -15,7 +15,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ import pytest
 
 VARIABLE = "LINES_OF_TESTS"
 """Its value has the file to write in its first line, and then patterns of paths of modules, one a line."""
+NEAREST = 40
+"""The number of tests that a fault meets first: the quickest of those that execute its line."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -96,6 +98,20 @@ class Lines(NamedTuple):
         of = self.tests.get(module, {})
         found = of.get(line) or frozenset().union(*(of.get(number, ()) for number in _body(source, line)))
         return sorted(found - self.failed, key=lambda test: (self.seconds[test], test))
+
+    def rounds(self, module: str, source: str, line: int, tests: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The arguments of pytest with which a fault of a line is to be run, one list after the other.
+
+        Args:
+            module: its path below the folder.
+            source: its text.
+            line: counted from 1.
+            tests: arguments that run between the nearest tests and the others, whether they execute the line or not.
+        """
+        executing = [test.removeprefix("tests/") for test in self.of(module, source, line)]
+        yield executing[:NEAREST]
+        yield [*(f"--deselect={test}" for test in self.failed), *tests]
+        yield executing[NEAREST:]
 
     def time(self, names: Iterable[str]) -> float:
         """How many seconds tests took that are named one by one or by their files; other names count nothing."""

@@ -1,12 +1,13 @@
 """Mutation testing: which small faults in the trusted modules do the tests notice?
 
 In: the modules of ``TESTS``, each with the quick tests that guard it. Every mutant is one edit of one module, applied
-to a copy of the project in a temporary folder, where those tests run until the first failure. Out: the page
+to a copy of the project in a temporary folder, where tests run until the first failure: the quickest that execute its
+line (:mod:`studies.bench.lines`), those of its module, and the others that execute its line. Out: the page
 ``docs/mutants.md``, and status 1 unless every mutant that survives is in ``docs/mutants.toml``, with the reason, and
 every mutant there survives.
 
 ``python -m studies.bench.mutation`` writes the page; with names of modules (``checker.py``), it prints their survivors
-only.
+only. ``--known FILE`` remembers the mutants that were noticed, so that a run which was stopped continues.
 
 One module, because a fault, its place and its test run share the pieces of the source.
 """
@@ -38,7 +39,7 @@ from queue import SimpleQueue
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from studies.bench.lines import VARIABLE, Lines, read
+from studies.bench.lines import VARIABLE, Lines, read, union
 from studies.bench.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,8 +100,10 @@ TESTS: Mapping[str, tuple[str, ...]] = {
 }
 """Mutated module -> test files under ``tests``, in the order in which they run: those that are quick to fail first."""
 
-SECONDS = 120.0
-"""The time limit of one run of tests; a mutant that exceeds it is killed (as far as we know, it does not end)."""
+WORK = 120
+"""The limit of one run of tests, in CPU seconds of a process; a mutant that exceeds it counts as noticed."""
+SECONDS, TIMES = 300.0, 20
+"""The time limit of a run: these seconds, plus this many times the seconds that its tests take without a mutant."""
 WHOLE = 7200.0
 """The time limit of a run of tests without a fault, in seconds."""
 PASSED, FAILED = 100, 101
@@ -299,6 +302,28 @@ class Outcome(NamedTuple):
     fate: str
 
 
+def plant(
+    sandbox: Sandbox, module: str, mutant: Mutant, tests: Sequence[str], lines: Lines, *, python: Path | None = None
+) -> Outcome:
+    """Run the tests that may notice a mutant, in the order of :meth:`Lines.rounds`, until one does.
+
+    Args:
+        sandbox: a copy of the project.
+        module: the path of the module in it.
+        mutant: the fault.
+        tests: arguments of pytest, which run whether they execute the line or not.
+        lines: what tests execute when there is no fault.
+        python: the program of another environment; the tests run there.
+    """
+    source = (ROOT / module).read_text(encoding="utf-8")
+    status: int | None = PASSED
+    for names in lines.rounds(module, source, mutant.line, tests):
+        if status == PASSED and names:
+            seconds = SECONDS + TIMES * lines.time(f"tests/{name}" for name in names)
+            status = sandbox.run(module, mutant.text, names, seconds=seconds, work=WORK, python=python)
+    return Outcome(module, mutant, {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken"))
+
+
 def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list[Outcome]:
     """Run every mutant of the modules, and write those that no test notices to the standard error.
 
@@ -311,35 +336,46 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
         SystemExit: the tests do not pass without any mutant.
     """
     killed = {} if known is None or not known.exists() else dict(map(json.loads, known.read_text().splitlines()))
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(processes) as pool:
         free: SimpleQueue[Sandbox] = SimpleQueue()
         for number in range(processes):
             free.put(Sandbox(Path(folder) / str(number)))
+        lines = _lines(modules, free, pool)
 
         def outcome(module: str, mutant: Mutant) -> Outcome:
             key = _key(module, mutant.text)
             if key in killed:
                 return Outcome(module, mutant, killed[key])
             sandbox = free.get()
-            status = sandbox.run(module, mutant.text, TESTS[module])
+            found = plant(sandbox, module, mutant, TESTS[module], lines)
             free.put(sandbox)
-            fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
-            if fate == "survived":
+            if found.fate == "survived":
                 sys.stderr.write(f"{module}:{mutant.line} {mutant.operator}\n- {mutant.old}\n+ {mutant.new}\n")
             elif known is not None:
                 with known.open("a") as file:
-                    file.write(f"{json.dumps([key, fate])}\n")
-            return Outcome(module, mutant, fate)
+                    file.write(f"{json.dumps([key, found.fate])}\n")
+            return found
 
-        sources = {module: (ROOT / module).read_text(encoding="utf-8") for module in modules}
-        for module, source in sources.items():
-            sandbox = free.get()
-            if sandbox.run(module, source, TESTS[module]) != PASSED:
-                raise SystemExit(f"the tests of {module} do not pass as it is:\n{sandbox.output()}")
+        work = [(module, one) for module in modules for one in mutants((ROOT / module).read_text(encoding="utf-8"))]
+        return list(pool.map(lambda one: outcome(*one), work))
+
+
+def _lines(modules: Sequence[str], free: SimpleQueue[Sandbox], pool: ThreadPoolExecutor) -> Lines:
+    """What the tests of the modules execute; as many runs as there are sandboxes share their files."""
+    files = sorted({test for module in modules for test in TESTS[module]})
+    parts = [part for start in range(free.qsize()) if (part := files[start :: free.qsize()])]
+
+    def run(part: Sequence[str]) -> Lines:
+        sandbox = free.get()
+        try:
+            return sandbox.lines(part, modules)
+        finally:
             free.put(sandbox)
-        with ThreadPoolExecutor(processes) as pool:
-            work = [(module, mutant) for module, source in sources.items() for mutant in mutants(source)]
-            return list(pool.map(lambda one: outcome(*one), work))
+
+    lines = union(pool.map(run, parts))
+    if lines.failed:
+        raise SystemExit("these tests do not pass without a mutant:\n" + "\n".join(sorted(lines.failed)))
+    return lines
 
 
 def _key(module: str, text: str) -> str:
@@ -375,9 +411,10 @@ def justified(modules: Collection[str]) -> list[Group]:
 _HEAD = """# Mutants
 
 `make mutants` (here: `python -m studies.bench.mutation --processes {processes}`) plants one small fault at a time in
-the modules of the table below, in a copy of the project, and runs the quick tests of that module until the first
-failure. It writes this page, and fails unless every fault is noticed or listed below with the reason
-([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
+the modules of the table below, in a copy of the project, and runs tests until the first failure: the quickest that
+execute its line, the tests of its module, and the others that execute its line. It writes this page, and fails unless
+every fault is noticed or listed below with the reason ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants
+the worst faults in every run of the tests.
 
 Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
 or sides are swapped. A call becomes its first argument, and a constant changes. Faults of statements: an alternative,
@@ -385,8 +422,9 @@ a `case` or a statement is dropped, a loop never runs, or a function returns a c
 messages, annotations, decorators, assertions, the numbers of budgets and limits at the top of a module, and what
 constructors are given by keyword.
 
-Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No end*: the tests exceeded 120 seconds. *No test ran*: the
-module, or the tests that use it, could not be imported. Both count as noticed.
+Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No end*: the tests exceeded 120
+seconds of work, or waited for more than 300 seconds and twenty times their usual time. *No test ran*: the module, or
+the tests that use it, could not be imported. Both count as noticed.
 
 | module | faults | noticed by a test | no end | no test ran | not noticed | noticed |
 |---|---|---|---|---|---|---|

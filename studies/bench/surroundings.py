@@ -27,19 +27,13 @@ from typing import NamedTuple
 
 from studies.bench.lines import Lines, union
 from studies.bench.mutants import Mutant, mutants
-from studies.bench.mutation import FAILED, PAGE, PASSED, ROOT, SAMPLE, Fault, Sandbox, gaps, justified, preload, reasons
+from studies.bench.mutation import PAGE, ROOT, SAMPLE, WORK, Fault, Sandbox, gaps, justified, plant, preload, reasons
 from studies.bench.related import PROGRAMS, RELATED, Environment
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
 SEED = 1
 """Tests were written for faults of the sample with seed 0 before it was run, so it would give no estimate."""
 SHARE = 0.06
-WORK = 120
-"""The limit of one run of tests, in CPU seconds of a process; a fault that exceeds it counts as noticed."""
-NEAREST = 40
-"""The number of tests that a fault meets first: the quickest of those that execute its line."""
-SECONDS, TIMES = 300.0, 20
-"""The time limit of a run: these seconds, plus this many times the seconds that its tests take without a fault."""
 
 
 # -- the sample -------------------------------------------------------------------------------------------------------
@@ -116,9 +110,7 @@ def read_records(path: Path = RECORDS) -> list[Record]:
 class Campaign:
     """Plants faults in copies of the project, and adds a line to the file of records after each.
 
-    A fault meets first the quickest of the tests that execute its line, as :mod:`studies.bench.lines` saw in a run of
-    all related tests; if none of them fails, the related tests of its module, and then the others that execute its
-    line.
+    A fault meets its tests in the order of :meth:`studies.bench.lines.Lines.rounds`.
 
     Args:
         sandboxes: the copies; as many runs of tests go on at a time.
@@ -192,20 +184,11 @@ class Campaign:
         return lines
 
     def _fate(self, one: Planted, lines: Lines) -> str:
-        source = (ROOT / one.module).read_text(encoding="utf-8")
-        executing = [test.removeprefix("tests/") for test in lines.of(one.module, source, one.mutant.line)]
-        left_out = [f"--deselect={test}" for test in lines.failed]
-        status: int | None = PASSED
-        for tests in (executing[:NEAREST], [*left_out, *RELATED[one.module].tests], executing[NEAREST:]):
-            if status == PASSED and tests:
-                status = self._status(one, tests, SECONDS + TIMES * lines.time(f"tests/{test}" for test in tests))
-        return {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
-
-    def _status(self, one: Planted, tests: Sequence[str], seconds: float) -> int | None:
-        python = self._python(RELATED[one.module].environment)
+        related = RELATED[one.module]
         sandbox = self._free.get()
         try:
-            return sandbox.run(one.module, one.mutant.text, tests, seconds=seconds, work=WORK, python=python)
+            python = self._python(related.environment)
+            return plant(sandbox, one.module, one.mutant, related.tests, lines, python=python).fate
         finally:
             self._free.put(sandbox)
 
