@@ -65,7 +65,10 @@ PROOF_CHECKER = (
     "kernel/test_checker_blocks.py",
     "kernel/test_checker_theorems.py",
 )
-RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py")
+RULE_CHECK = (
+    *("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py", "rules/test_complete.py"),
+    *("rules/test_catalogue.py", "rules/test_theorems.py"),
+)
 VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
 VERIFIER = (
     "proof/test_case_studies.py",

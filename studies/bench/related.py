@@ -49,7 +49,7 @@ _DRAFTS = (
     "data/test_quality.py",
 )
 _SENTENCES = ("data/test_inflection.py", "data/test_english.py", "data/test_templated.py", "data/test_statements.py")
-_TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py")
+_TRL = ("integrations/test_gradients.py", "integrations/test_trl_trainer.py", "integrations/test_trl_environment.py")
 _RUNS = ("integrations/test_runs.py", "integrations/test_trl_run.py")
 _COMMANDS = ("commands/test_messages.py", "commands/test_options.py", "commands/test_results.py")
 _GYM = ("integrations/test_reasoning_gym_tasks.py", "integrations/test_reasoning_gym.py")

@@ -119,6 +119,13 @@ def test_kept_text_ends_in_the_last_accepted_action(tokenizer: Any) -> None:
     assert found.metrics["expert_tokens"] == len(pieces) - expert
 
 
+def test_expert_tokens_are_a_mean_over_corrections(tokenizer: Any) -> None:
+    text = build.completion(FIRST, WRONG)
+    one, two = credited(tokenizer, "taught", text), credited(tokenizer, "taught", text, text)
+    assert two.metrics["corrected"] == 1.0
+    assert two.metrics["expert_tokens"] == one.metrics["expert_tokens"] > 1
+
+
 def test_a_token_that_no_text_has_stops_no_run() -> None:
     """What stays ends inside a token that has a byte of no text, so no row can begin as the completion does."""
     vocabulary = {**BYTE_LEVEL, "ÿ<": 256, "<end>": 257}
