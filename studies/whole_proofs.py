@@ -145,7 +145,8 @@ def main() -> int:
         sys.stdout.write(f"{name}: {len(record[name])}\n")
     RECORD.write_text(written(record), encoding="utf-8")
     text, _, rest = PAGE.read_text(encoding="utf-8").partition(HEAD)
-    PAGE.write_text(text + table(record) + rest.partition("\n\n")[1] + rest.partition("\n\n")[2], encoding="utf-8")
+    _, _, after = rest.partition("\n\n")
+    PAGE.write_text(f"{text}{table(record)}\n{after}", encoding="utf-8")
     return 0
 
 

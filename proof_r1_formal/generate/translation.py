@@ -36,6 +36,11 @@ CHECK_STEPS: Final = 3_000
 """Budget of one of them, a small part of what the check of an action may cost."""
 _THOROUGH: Final = 100_000
 """The same where no rule was found for a step that nothing can do without."""
+_MOST: Final = (_THOROUGH, 400_000)
+"""The same in a second attempt, one after the other, for each of ``_CONDITIONAL``; the last is what the check of an
+action may cost."""
+_CONDITIONAL: Final = ("REDUCTIO_AD_ABSURDUM", "MODUS_TOLLENS", "DISJUNCTIVE_SYLLOGISM", "EXISTENTIAL_ELIMINATION")
+"""The rules by which suppositions end: with long formulas as suppositions, their checks are the expensive ones."""
 _MAX_CONSUMERS: Final = 3
 """A node that more steps use is not left out."""
 _PASSES: Final = 3
@@ -90,12 +95,13 @@ class Translator:
         found = derivation(proof, premises, conclusion)
         if found is None or len(found.nodes) > _MAX_NODES:
             return None
-        try:
-            shortening = _Shortening(self._verifier, self._rules, found, len(premises))
-        except BudgetSpentError:
-            return None
-        shortening.run()
-        return shortening.inferences()
+        shortening = _Shortening(self._verifier, self._rules, found, len(premises))
+        if shortening.find_rules():
+            shortening.run()
+        if (inferences := shortening.inferences()) is None and shortening.find_all_rules():
+            shortening.run()
+            return shortening.inferences()
+        return inferences
 
 
 class _Shortening:
@@ -106,20 +112,53 @@ class _Shortening:
         self._oracle: Oracle = verifier.oracle.with_budget(BUDGET // 4, "translation")
         self._rules = rules
         self._premises = premises
+        self._derivation = derivation
         self._end = derivation.end
         self._budget = Budget(BUDGET)
         self._known: dict[tuple[frozenset[Formula], Formula], str | None] = {}
         self._formulas = [node.formula for node in derivation.nodes]
         self._steps: dict[int, _Step] = {}
-        wanted = {derivation.end}
-        for number in range(len(derivation.nodes) - 1, premises - 1, -1):
+
+    def find_rules(self) -> bool:
+        """Ask for the rule of each step of the derivation; False if the budget ended before."""
+        self._restore()
+        try:
+            for step in self._steps.values():
+                step.rule = self._rule(step.formula, step.dependencies)
+        except BudgetSpentError:
+            return False
+        return True
+
+    def find_all_rules(self) -> bool:
+        """Go back to the derivation, and find a rule for each step at a higher price; False if one has none.
+
+        Asks about each step first the rules by which suppositions end. The budget is a new one, and so is that of
+        what comes next.
+        """
+        self._restore()
+        self._budget = Budget(BUDGET)
+        try:
+            for step in self._steps.values():
+                step.rule = self._rule_at_any_price(step)
+                if step.rule is None:
+                    return False
+        except BudgetSpentError:
+            return False
+        self._budget = Budget(BUDGET)
+        return True
+
+    def _restore(self) -> None:
+        """Take the steps that the end of the derivation needs."""
+        self._end = self._derivation.end
+        self._steps.clear()
+        wanted = {self._end}
+        for number in range(self._end, self._premises - 1, -1):
             if number in wanted:
-                wanted.update(derivation.nodes[number].dependencies)
-        for number in range(premises, len(derivation.nodes)):
-            if number in wanted:
-                node = derivation.nodes[number]
+                wanted.update(self._derivation.nodes[number].dependencies)
+        for number in sorted(wanted):
+            if number >= self._premises:
+                node = self._derivation.nodes[number]
                 self._steps[number] = _Step(node.formula, node.dependencies, None)
-                self._steps[number].rule = self._rule(node.formula, node.dependencies)
 
     def run(self) -> None:
         """Leave out what can be, within the budget."""
@@ -132,7 +171,7 @@ class _Shortening:
                     break
             for _, step in self.missing():
                 given = tuple([self._formulas[number] for number in step.dependencies])
-                step.rule = next(self._matching(given, step.formula, None, _THOROUGH), None)
+                step.rule = next(self._matching(given, step.formula, self._rules, _THOROUGH), None)
         except BudgetSpentError:
             return
 
@@ -236,11 +275,28 @@ class _Shortening:
         given = tuple([self._formulas[number] for number in dependencies])
         key = frozenset(given), formula
         if key not in self._known:
-            self._known[key] = next(self._matching(given, formula, first, CHECK_STEPS), None)
+            rules = dict.fromkeys((*((first,) if first is not None else ()), *self._rules))
+            self._known[key] = next(self._matching(given, formula, rules, CHECK_STEPS), None)
         return self._known[key]
 
-    def _matching(self, given: tuple[Formula, ...], formula: Formula, first: str | None, most: int) -> Iterator[str]:
-        for rule in dict.fromkeys((*((first,) if first is not None else ()), *self._rules)):
+    def _rule_at_any_price(self, step: _Step) -> str | None:
+        """The rule of a step, also where its check is expensive."""
+        given = tuple([self._formulas[number] for number in step.dependencies])
+        key = frozenset(given), step.formula
+        if self._known.get(key) is None:
+            attempts = (
+                (CHECK_STEPS, _CONDITIONAL),
+                (CHECK_STEPS, self._rules),
+                *[(most, _CONDITIONAL) for most in _MOST],
+            )
+            if key in self._known:  # no rule at a low price
+                attempts = attempts[2:]
+            found = (rule for most, rules in attempts for rule in self._matching(given, step.formula, rules, most))
+            self._known[key] = next(found, None)
+        return self._known[key]
+
+    def _matching(self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int) -> Iterator[str]:
+        for rule in rules:
             known = self._verifier.rules.find(rule)
             assert known is not None
             oracle = self._verifier.oracle.with_budget(most, "rule check")

@@ -74,6 +74,11 @@ def test_the_first_problems_of_pelletier() -> None:
     assert all(RECORDED[PELLETIER][key] == row for key, row in rows(first))
 
 
+def test_a_problem_whose_steps_are_expensive_to_check() -> None:
+    (problem,) = (each for each in pelletier() if each.id == "pelletier/29")
+    assert dict(rows([problem])) == {problem.id: ["translation", 13, 2]}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_problems_of_folio_are_proved_as_recorded(shared_data: Path, name: str) -> None:
     known = RECORDED[name]
