@@ -12,7 +12,7 @@ import proof_r1_formal
 
 PACKAGE = Path(proof_r1_formal.__file__).resolve().parent
 FLOORS = (
-    {"kernel", "executors", "resources", "unicode", "version"},
+    {"kernel", "executors", "resources", "version"},
     {"errors", "render"},
     {"outputs", "text", "workers"},
     {"engine"},

@@ -50,9 +50,7 @@ from proof_r1_formal.evaluation.review import (
 from proof_r1_formal.evaluation.tables import to_json, to_markdown
 from proof_r1_formal.integrations.evaluations import usable_problems
 from proof_r1_formal.integrations.inspect_agents import chat_of
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted, confirm
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import ModelReport, model_in_words

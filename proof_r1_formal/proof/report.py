@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 
-from proof_r1_formal.kernel.confirm import Evidence, EvidenceLevel
+from proof_r1_formal.kernel.answer import Evidence, EvidenceLevel
 from proof_r1_formal.kernel.model import Structure
 
 if TYPE_CHECKING:
