@@ -32,8 +32,7 @@ from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.kernel.answer import Entailed, EvidenceLevel, Query, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
-from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.rewards import sound_answer_reward
+from proof_r1_formal.proof.report import Code, TraceReport, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.testing.search import Failure, Findings, Search
