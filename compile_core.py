@@ -19,12 +19,12 @@ from typing import Any
 
 PACKAGE = "proof_r1_formal"
 CORE = {
-    "kernel": "answer checker confirm model pattern signature signed symbols syntax transform",
-    "text": "equivalence plain show",
-    "engine": "congruence countermodel embedded facts fingerprint finite forced grounding herbrand one_element "
-    "oracle planned propagation propositional prover tableau truth_table",
-    "rules": "check forms matching spine",
-    "proof": "action answer closure progress rule_check session sorts step verify",
+    "kernel": "answer checker model pattern signature signed syntax transform",
+    "text": "equivalence parse show",
+    "engine": "congruence countermodel embedded facts finite grounding herbrand oracle planned propagation "
+    "propositional prover tableau truth_table",
+    "rules": "check forms matching",
+    "proof": "action answer closure context session step verify",
     "generate": "shape",
 }
 """The modules that are compiled, by room. A class that users derive from says so (``allow_interpreted_subclasses``)."""

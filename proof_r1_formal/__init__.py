@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from proof_r1_formal.evaluation.measures import INVALID_RULE, Metrics
     from proof_r1_formal.evaluation.metrics import evaluate_metrics
     from proof_r1_formal.evaluation.metrics_tables import metrics_tables
-    from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
+    from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, Unknown
     from proof_r1_formal.kernel.model import Structure, evaluate
-    from proof_r1_formal.kernel.query import Query
     from proof_r1_formal.kernel.syntax import Formula
     from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
     from proof_r1_formal.proof.batch import Settings, verify, verify_many
@@ -94,7 +93,6 @@ _MODULES = {
     "errors": "ParseError ProofR1Error",
     "kernel.model": "Structure evaluate",
     "text.parse": "parse_formula",
-    "kernel.query": "Query",
     "text.show": "show",
     "kernel.syntax": "Formula",
     "evaluation.metrics": "evaluate_metrics",
@@ -109,7 +107,7 @@ _MODULES = {
     "rules.schema": "GOAL_BINDING Catalogue",
     "engine": "get_solver",
     "engine.solver": "Limits",
-    "kernel.answer": "Answer Entailed Refuted Unknown",
+    "kernel.answer": "Answer Entailed Query Refuted Unknown",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -9,6 +9,7 @@ Verdicts about a model's proof are never exceptions (they are data, see ``proof.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sized
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from proof_r1_formal.kernel.errors import ProofError as ProofError
 from proof_r1_formal.kernel.errors import ProofR1Error as ProofR1Error
 from proof_r1_formal.kernel.errors import SignatureError as SignatureError
 from proof_r1_formal.kernel.errors import StructureError as StructureError
+
+_HALF = re.compile("[\ud800-\udfff]")  # Python joins whole pairs, so any surrogate that is left is half of one
 
 
 def require_type(value: object, kind: type, name: str, hint: str) -> None:
@@ -38,6 +41,17 @@ def require_equal_lengths(**arguments: Sized) -> None:
     if len(set(map(len, arguments.values()))) > 1:
         lengths = ", ".join(f"{name} has {len(argument)}" for name, argument in arguments.items())
         raise ValueError(f"the arguments must have equally many entries, but {lengths}")
+
+
+def is_text(string: str) -> bool:
+    """Whether a string is text, which UTF-8 can encode: it holds no half of a surrogate pair, which is not a character.
+
+    Python and JSON strings may hold one. Each reader of text from outside asks this once, where it enters.
+
+    >>> [is_text(string) for string in ("é", "\\U0001f408", "\\ud83d")]
+    [True, True, False]
+    """
+    return string.isascii() or _HALF.search(string) is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.solver import engine_of
-from proof_r1_formal.kernel.answer import Entailed, Unknown
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Unknown, confirm
 from proof_r1_formal.text.parse import parse_formula
 
 PROBLEMS = Path(__file__).with_suffix(".toml")

@@ -20,7 +20,7 @@ from proof_r1_formal.credit.pieces import BYTE_LEVEL
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, three_way_options
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, And, App, Connective, Formula, Iff, Implies, Not, Or, Xor, atom, const
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.text.parse import parse_formula

@@ -7,9 +7,8 @@ from itertools import islice, product
 
 from proof_r1_formal.engine.finite import decide_finite
 from proof_r1_formal.engine.solver import checked_signature
-from proof_r1_formal.kernel.answer import Answer, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Answer, Query, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
 from tests.solvers import model_of

@@ -8,9 +8,8 @@ from types import MappingProxyType
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.finite import decide_finite
 from proof_r1_formal.engine.solver import checked_signature
-from proof_r1_formal.kernel.answer import Answer, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Answer, Query, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.text.show import show
 
 

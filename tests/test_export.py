@@ -20,7 +20,7 @@ from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.cli import app
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import entailment

@@ -26,8 +26,7 @@ from proof_r1_formal import (
 )
 from proof_r1_formal.integrations.rewards import reward_function
 from proof_r1_formal.kernel.syntax import ENTITY, App, Formula, Var
-from proof_r1_formal.proof.report import decode, encode
-from proof_r1_formal.proof.rewards import REWARDS
+from proof_r1_formal.proof.report import REWARDS, decode, encode
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.show import show_term
 from tests.build import EXAMPLES, action, completion, example_completions, example_problems

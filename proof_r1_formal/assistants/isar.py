@@ -20,9 +20,8 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.lemmas import along_equation, formula_of
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.signature import Signature, mangle, symbols
 from proof_r1_formal.kernel.signed import Signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import BOTTOM, App, Eq, ForAll, Formula, Not, Quantified, Term, Var
 from proof_r1_formal.kernel.term import Apply, Block, Proof, Repeat, Witness
 from proof_r1_formal.kernel.transform import alpha_normal

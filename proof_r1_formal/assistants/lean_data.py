@@ -18,8 +18,7 @@ from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import constant_sorts
 from proof_r1_formal.kernel.pattern import Lambda, require_letters
-from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import FunctionType, Signature, symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     App,

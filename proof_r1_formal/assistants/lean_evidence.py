@@ -15,8 +15,7 @@ from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.assistants.lean_term import lean_term
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof

@@ -15,9 +15,8 @@ from proof_r1_formal.engine.lemmas import along_equation, formula_of
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.signature import Signature, mangle, symbols
 from proof_r1_formal.kernel.signed import Signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import BOTTOM, App, Eq, ForAll, Formula, Quantified, Term, Var
 from proof_r1_formal.render import lean
 

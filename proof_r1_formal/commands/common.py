@@ -21,7 +21,7 @@ from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.executors import PROCESSES, RAY
-from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
+from proof_r1_formal.kernel.answer import BatchKernel, EvidenceLevel
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.text.conventions import NotationName

@@ -16,7 +16,7 @@ from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.commands import common, problem_files
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.kernel.term import Proof

@@ -29,7 +29,7 @@ from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Result, Uncertain
 from proof_r1_formal.outputs import LineFile, check_folder, output
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.trajectory import Thinking, completion
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.schema import Catalogue
@@ -287,7 +287,7 @@ def _shown(problem: Problem, found: Result) -> RenderableType:
             return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
         case Uncertain(models):
             lines = [
-                f"model of the premises in which {name} is false: {model_in_words(ModelReport.of(model))}"
+                f"model of the premises in which {name} is false: {ModelReport.of(model).in_words()}"
                 for name, model in models.items()
             ]
             return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))

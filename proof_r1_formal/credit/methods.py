@@ -35,7 +35,7 @@ from proof_r1_formal.credit.corrections import CorrectedRollout
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, Group
 from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, group_relative, with_uncertain
-from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
+from proof_r1_formal.proof.report import Reward, answer_reward, sound_answer_reward
 
 # -- methods ----------------------------------------------------------------------------------------------------------
 

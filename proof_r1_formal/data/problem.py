@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.errors import ProofR1Error, require_type
+from proof_r1_formal.errors import ProofR1Error, is_text, require_type
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula, Node, Not
-from proof_r1_formal.unicode import is_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from proof_r1_formal.data.sources import open_to_read
-from proof_r1_formal.errors import DataError
-from proof_r1_formal.unicode import is_text
+from proof_r1_formal.errors import DataError, is_text
 
 MAX_NESTING = 64
 """The deepest nesting of arrays and objects that is read."""

@@ -23,7 +23,7 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Bottom, Eq, ForAll, Top, Var
 from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
-from proof_r1_formal.proof.sorts import with_sorts
+from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.text.names import is_textbook_atom, look

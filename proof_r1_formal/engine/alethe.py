@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias
 
-from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.prover import search
+from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import shown
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     TOP,

@@ -11,13 +11,11 @@ import importlib
 from typing import Any
 
 from proof_r1_formal.engine.alethe import BUDGET, AletheError, proof_of
-from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.countermodel import Row, countermodel
-from proof_r1_formal.engine.solver import Limits, checked_signature
+from proof_r1_formal.engine.solver import Budget, Limits, checked_signature
 from proof_r1_formal.errors import SolverError, StructureError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.model import Element
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name

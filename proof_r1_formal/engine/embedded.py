@@ -12,18 +12,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proof_r1_formal.engine.budget import Budget
-from proof_r1_formal.engine.countermodel import confirm_structure
+from proof_r1_formal.engine.countermodel import OneElement, confirm_structure
 from proof_r1_formal.engine.finite import decide_finite, refuted_in_small_domain
 from proof_r1_formal.engine.herbrand import Expansion
-from proof_r1_formal.engine.one_element import OneElement
 from proof_r1_formal.engine.propagation import Propagation
 from proof_r1_formal.engine.propositional import GROUND_PRICE
 from proof_r1_formal.engine.prover import BUDGET, Searched, search
-from proof_r1_formal.engine.solver import Limits, known_symbols
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.engine.solver import Budget, Limits, known_symbols
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, Unknown
 from proof_r1_formal.kernel.compiling import mypyc_attr
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import BOTTOM
 from proof_r1_formal.version import __version__

@@ -12,15 +12,14 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.congruence import Congruence
 from proof_r1_formal.engine.countermodel import MAX_ENTRIES, confirm_structure
 from proof_r1_formal.engine.grounding import Grounding, OutsideError, Signed, SmallDomain
 from proof_r1_formal.engine.propositional import BUDGET, GROUND_PRICE, Assignment, Clauses, TruthTable
+from proof_r1_formal.engine.solver import BudgetSpentError
 from proof_r1_formal.engine.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Unknown
 from proof_r1_formal.kernel.model import Element, Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Atom, Eq, Term
 from proof_r1_formal.kernel.transform import alpha_normal

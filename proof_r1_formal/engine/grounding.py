@@ -17,10 +17,9 @@ from itertools import product
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from proof_r1_formal.engine.budget import instance_price
 from proof_r1_formal.engine.congruence import arguments_of
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.engine.solver import instance_price
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     And,

@@ -14,11 +14,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple, TypeAlias
 
-from proof_r1_formal.engine.budget import Budget, BudgetSpentError, instance_price
 from proof_r1_formal.engine.lemmas import formula_of
-from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.engine.solver import Budget, BudgetSpentError, instance_price
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.signed import Signed, sides, signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     And,
     App,

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from proof_r1_formal.engine.isabelle_server import FailedError, IsabelleServer
 from proof_r1_formal.engine.solver import Limits, checked_signature
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_theory
 

@@ -13,13 +13,31 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from proof_r1_formal.engine.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.engine.solver import Solver, engine_of
-from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, semantic_key, table_entails
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.engine.truth_table import (
+    CONTRADICTION,
+    TAUTOLOGY,
+    false_everywhere,
+    fingerprint_price,
+    fingerprints_differ,
+    semantic_key,
+    table_entails,
+    true_everywhere,
+)
+from proof_r1_formal.kernel.answer import (
+    Answer,
+    Confirmation,
+    Entailed,
+    EvidenceLevel,
+    Kernel,
+    Query,
+    Reason,
+    Refuted,
+    Unknown,
+    confirm,
+    confirm_by,
+)
 from proof_r1_formal.kernel.compiling import mypyc_attr
-from proof_r1_formal.kernel.confirm import Confirmation, EvidenceLevel, Kernel, confirm, confirm_by
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.text.equivalence import regroup
 

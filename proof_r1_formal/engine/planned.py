@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.congruence import Congruence, arguments_of
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.herbrand import Plan
 from proof_r1_formal.engine.lemmas import formula_of
+from proof_r1_formal.engine.solver import Budget
 from proof_r1_formal.engine.tableau import Tableau
 from proof_r1_formal.kernel.signed import FALSUM, Signed, sides, signed
 from proof_r1_formal.kernel.syntax import App, Atom, Eq, Exists, Formula, Implies, Quantified, Term

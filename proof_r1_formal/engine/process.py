@@ -26,8 +26,7 @@ from typing import IO
 from proof_r1_formal.engine.cvc5 import STEPS_PER_RESOURCE
 from proof_r1_formal.engine.solver import Limits, checked_signature
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.render.smtlib import Logic, logic_of, script
 
 MAX_OUTPUT = 1 << 16

@@ -14,9 +14,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import Final, TypeAlias
 
-from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.congruence import orient, simplify
 from proof_r1_formal.engine.grounding import Grounding, Signed
+from proof_r1_formal.engine.solver import BudgetSpentError
 from proof_r1_formal.engine.truth_table import MAX_ATOMS, Ground, Table, canonical_equation
 from proof_r1_formal.kernel.syntax import (
     And,

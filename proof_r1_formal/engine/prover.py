@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.facts import Fact, Scope
 from proof_r1_formal.engine.herbrand import Plan
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.planned import PlannedTableau
+from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.engine.tableau import Tableau
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
 from proof_r1_formal.kernel.syntax import And, Binary, Exists, ForAll, Formula, Implies, Or

@@ -1,6 +1,7 @@
 """The interface of solvers: what decides queries, within which limits, and which queries can be asked.
 
-A solver starts with :func:`checked_signature`, so that no query makes it raise.
+A solver starts with :func:`checked_signature`, so that no query makes it raise. A search of the package's own pays for
+its steps from a :class:`Budget`; a step costs the same on every machine.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from math import inf
 from typing import Final, Protocol
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Query, Reason, Unknown
 from proof_r1_formal.kernel.signature import Signature, SignatureBuilder
+from proof_r1_formal.kernel.syntax import Formula, once
+from proof_r1_formal.kernel.transform import terms
 
 MAX_DEPTH: Final = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
@@ -87,3 +89,46 @@ def known_symbols(query: Query) -> SignatureBuilder | Unknown:
         return SignatureBuilder(formulas)
     except SignatureError as error:
         return Unknown(Reason.UNSUPPORTED, str(error))
+
+
+# -- the budget of a search --------------------------------------------------------------------------------------------
+
+
+class BudgetSpentError(Exception):
+    """The search has cost as much as it may; the message, if there is one, names the budget."""
+
+
+class Budget:
+    """Counts the steps of a search; those that are ``spent`` are never more than ``most``."""
+
+    __slots__ = ("_most", "spent")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.spent = 0
+
+    @property
+    def left(self) -> int:
+        """How many steps it may still take."""
+        return self._most - self.spent
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps.
+
+        Raises:
+            BudgetSpentError: fewer are left, and none is left from then on.
+        """
+        self.spent += steps
+        if self.spent > self._most:
+            self.spent = self._most
+            raise BudgetSpentError
+
+
+@once
+def instance_price(formula: Formula) -> int:
+    """The price of an instance of a quantified formula, above that of a short one: more if it is long, or deep.
+
+    To substitute under a quantifier takes longer the more variables it is in the scope of.
+    """
+    length = formula.size + len(list(terms(formula)))
+    return length * (4 + formula.quantifiers) // 64

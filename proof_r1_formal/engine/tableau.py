@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 
-from proof_r1_formal.engine.budget import Budget, instance_price
 from proof_r1_formal.engine.congruence import simplify
 from proof_r1_formal.engine.facts import Fact, Scope
-from proof_r1_formal.engine.forced import LEFT, WHOLE, forcing
-from proof_r1_formal.kernel.signature import Signature, ground_terms
+from proof_r1_formal.engine.propagation import LEFT, WHOLE, forcing
+from proof_r1_formal.engine.solver import Budget, instance_price
+from proof_r1_formal.kernel.signature import Signature, ground_terms, symbols
 from proof_r1_formal.kernel.signed import FALSUM, Signed, sides, signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     App,
     Atom,

@@ -13,9 +13,8 @@ import z3
 from proof_r1_formal.engine.countermodel import Row, countermodel
 from proof_r1_formal.engine.solver import Limits, checked_signature
 from proof_r1_formal.errors import SolverError, StructureError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.model import Element
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Atom, Formula
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name

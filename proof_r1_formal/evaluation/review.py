@@ -27,8 +27,8 @@ from proof_r1_formal.evaluation.outcomes import step_outcome
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
 from proof_r1_formal.models.prompts import Message
 from proof_r1_formal.models.replies import json_object
+from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.proof.report import StepReport, TraceReport
-from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from proof_r1_formal.engine.fingerprint import single
 from proof_r1_formal.engine.oracle import Oracle
-from proof_r1_formal.engine.truth_table import SemanticKey, semantic_key
+from proof_r1_formal.engine.truth_table import SemanticKey, semantic_key, single
 from proof_r1_formal.generate.openings import plain
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula

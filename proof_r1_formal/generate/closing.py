@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from typing import Final
 
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, Binary, Binder, ForAll, Formula, Implies, Not, Term, Var, conjunction
 from proof_r1_formal.kernel.transform import functions_within, map_terms, substitute
 

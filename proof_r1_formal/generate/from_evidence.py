@@ -15,8 +15,8 @@ from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.generate.closing import closed
 from proof_r1_formal.kernel.checker import constant_sorts
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     And,
     Connective,

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
@@ -33,9 +33,8 @@ from proof_r1_formal.kernel.syntax import (
 )
 from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.rules.forms import conjunctive_parts
-from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.matching import Element, matches, spine_parts
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
-from proof_r1_formal.rules.spine import Element, spine_parts
 
 MAX_ELEMENTS = 200
 """The most spine elements of a formula that are looked at, and those that the last of them give."""

@@ -17,16 +17,13 @@ from itertools import count, product
 from operator import or_
 from typing import TypeAlias
 
-from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.engine.solver import Budget
 from proof_r1_formal.generate.classes import SOLVER_STEPS, Classes
 from proof_r1_formal.generate.openings import Opening, Schemata, Spines, cases, elements, introducible
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
-from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, confirm
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import ground_terms
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import ground_terms, symbols
 from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
 from proof_r1_formal.kernel.transform import instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import Atom, Formula, Var, once
 from proof_r1_formal.kernel.transform import alpha_normal, rename, subformulas
 from proof_r1_formal.text.show import show

@@ -25,8 +25,8 @@ from itertools import count
 from typing import TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Premise, Problem, ReferenceStep
-from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.classes import SOLVER_STEPS
 from proof_r1_formal.generate.openings import Schemata
@@ -35,8 +35,8 @@ from proof_r1_formal.generate.translation import Translator, searched_rules
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier

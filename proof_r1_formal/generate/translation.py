@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.generate.from_evidence import Derivation, derivation
 from proof_r1_formal.generate.search import Inference
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
-from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code
+from proof_r1_formal.proof.step import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.check import Match, check_rule

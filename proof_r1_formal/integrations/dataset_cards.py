@@ -18,7 +18,7 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.integrations.scoring import Row
 from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
@@ -134,7 +134,7 @@ def _decided(problem: Problem, prover: Prover) -> tuple[str | None, Evidence, Se
         case Proved(answer, steps):
             return answer, "proof", steps, {}
         case Uncertain(models):
-            words = {option: model_in_words(ModelReport.of(model)) for option, model in models.items()}
+            words = {option: ModelReport.of(model).in_words() for option, model in models.items()}
             open_ = next((option.id for option in problem.options if option.label == "Uncertain"), None)
             return open_, "countermodels", (), words
         case GaveUp(Reason.INCONSISTENT):

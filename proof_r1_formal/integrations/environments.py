@@ -25,8 +25,7 @@ from proof_r1_formal.integrations.scoring import problem_of
 from proof_r1_formal.models.prompts import question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, Action, read_action, read_completion
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.report import StepReport, TraceReport
-from proof_r1_formal.proof.rewards import Reward
+from proof_r1_formal.proof.report import Reward, StepReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue

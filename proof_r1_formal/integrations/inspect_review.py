@@ -50,12 +50,10 @@ from proof_r1_formal.evaluation.review import (
 from proof_r1_formal.evaluation.tables import to_json, to_markdown
 from proof_r1_formal.integrations.evaluations import usable_problems
 from proof_r1_formal.integrations.inspect_agents import chat_of
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted, confirm
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
-from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.report.fitch import fitch
 from proof_r1_formal.report.layout import plain
 from proof_r1_formal.rules.catalogue import RuleSystem
@@ -192,7 +190,7 @@ def evidence(step: Reviewed) -> str:
             premises = [(f"given {number}", formula) for number, formula in enumerate(given, 1)]
             return plain(fitch(proof, premises), premises=len(premises)).rstrip()
         case Refuted(model) if model is not None and confirmed.checked:
-            return f"countermodel: {model_in_words(ModelReport.of(model))}"
+            return f"countermodel: {ModelReport.of(model).in_words()}"
         case _:
             return "there is no checked evidence"
 

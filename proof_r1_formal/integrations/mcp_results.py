@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from proof_r1_formal.data.problem import ReferenceStep
-from proof_r1_formal.proof.report import Finding, StepReport, model_in_words
+from proof_r1_formal.proof.report import Finding, StepReport
 from proof_r1_formal.proof.step import VERIFIED
 
 _R = TypeVar("_R")
@@ -185,7 +185,7 @@ def step_check(step: StepReport) -> StepCheck:
         progress=step.progress,
         evidence=step.evidence,
         reasons=reasons_of(step.findings),
-        countermodel=None if step.countermodel is None else model_in_words(step.countermodel),
+        countermodel=None if step.countermodel is None else step.countermodel.in_words(),
     )
 
 

@@ -33,7 +33,7 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.proof.action import read_completion
-from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.render import smtlib
@@ -146,7 +146,7 @@ def prove(premises: Sequence[str], goal: str, budget: int, rules: RuleSystem) ->
             text = "\n".join([f"Proved: the answer is {label}.", *lines])
             return Answered(ProofFound("proved", label, steps, {}, "", cost), text)
         case Uncertain(models, cost=cost):
-            found = {LABELS[name]: model_in_words(ModelReport.of(model)) for name, model in models.items()}
+            found = {LABELS[name]: ModelReport.of(model).in_words() for name, model in models.items()}
             lines = [f"a model of the premises in which the answer {name} is false: {m}" for name, m in found.items()]
             text = "\n".join(["Uncertain: neither the goal nor its negation follows.", *lines])
             return Answered(ProofFound("uncertain", None, (), found, "", cost), text)
@@ -181,7 +181,7 @@ def countermodel(premises: Sequence[str], conclusion: str, budget: int) -> Answe
             return Answered(Entailment("entailed", None, {}, {}, {}, "", oracle.charged), f"The premises {words}.")
         case Refuted(model=model) if model is not None:
             found = ModelReport.of(model)
-            words = model_in_words(found)
+            words = found.in_words()
             result = Entailment(
                 "countermodel", words, found.domains, found.predicates, found.functions, "", oracle.charged
             )

@@ -20,7 +20,7 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate.problems import GeneratorSettings, System, draw_problem
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, Scorer
 from proof_r1_formal.models.prompts import contract, question
-from proof_r1_formal.proof.rewards import RewardName
+from proof_r1_formal.proof.report import RewardName
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.schema import GOAL_BINDING
@@ -38,7 +38,7 @@ class ProofConfig:
         min_steps, max_steps: of the intended proofs, without the step that states the answer.
         min_distractors, max_distractors: premises that the proof does not need.
         rules: name of the rule catalogue.
-        reward: name of the reward, see :mod:`proof_r1_formal.proof.rewards`.
+        reward: name of the reward, see :mod:`proof_r1_formal.proof.report`.
         seed, size: as in each dataset of the library.
     """
 

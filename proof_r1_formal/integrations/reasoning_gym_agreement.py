@@ -15,7 +15,7 @@ from proof_r1_formal.data.problem import UNCERTAIN, Problem, Rejected
 from proof_r1_formal.generate.synthesize import Proved, Prover
 from proof_r1_formal.integrations.reasoning_gym_tasks import Entry, answers, problem_of
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.text.show import show
 
 Agreement: TypeAlias = Literal["agree", "differ", "undecided"]
@@ -93,6 +93,6 @@ def _difference(problem: Problem, option: str, text: str, answer: Answer, accept
     claim = problem.option(option)
     assert claim is not None
     if isinstance(answer, Refuted) and answer.model is not None:
-        model = model_in_words(ModelReport.of(answer.model))
+        model = ModelReport.of(answer.model).in_words()
         return f"{says}, but {show(claim.formula)} is false in a model of the premises: {model}"
     return f"{says}, but {show(claim.formula)} {'follows' if isinstance(answer, Entailed) else 'does not follow'}"

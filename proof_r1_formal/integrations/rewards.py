@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 from proof_r1_formal.errors import require_equal_lengths
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, Scorer
-from proof_r1_formal.proof.rewards import RewardName
+from proof_r1_formal.proof.report import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
 

@@ -10,8 +10,7 @@ from proof_r1_formal.credit.workers import attempt, nothing
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import DataError, require_equal_lengths
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.rewards import RewardName, Scored, reward_named, score
+from proof_r1_formal.proof.report import RewardName, Scored, TraceReport, reward_named, score
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
@@ -30,7 +29,7 @@ class Scorer:
     """Computes the rewards of training. Several threads may share it.
 
     Args:
-        reward: name of the reward, see :mod:`proof_r1_formal.proof.rewards`.
+        reward: name of the reward, see :mod:`proof_r1_formal.proof.report`.
         rules: name of the rule catalogue.
         client: of a service that verifies; if None, this process verifies.
 

@@ -20,7 +20,7 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.prompts import contract, question
 from proof_r1_formal.models.repair import complaint, needs_repair
-from proof_r1_formal.proof.rewards import RewardName
+from proof_r1_formal.proof.report import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 __all__ = ["ProofEnv", "ProofTaskset"]

@@ -11,7 +11,7 @@ from proof_r1_formal.errors import DataError
 from proof_r1_formal.integrations.scoring import DATA_SOURCE as DATA_SOURCE
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
-from proof_r1_formal.proof.rewards import RewardName
+from proof_r1_formal.proof.report import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 

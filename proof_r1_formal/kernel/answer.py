@@ -1,4 +1,8 @@
-"""The three answers to a query ``Γ ⊨ φ``, and the check of a countermodel.
+"""Queries ``Γ ⊨ φ``, the three answers to them, and the check of their evidence.
+
+In: a query and a solver's answer. Out: the answer, and whether its evidence holds. Programs that are simpler than those
+that found it recheck it: the proof checker, the reference evaluator, Lean's kernel. An answer whose evidence does not
+hold counts as Unknown.
 
 ``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no.
 
@@ -9,20 +13,38 @@ the name of the engine that decided.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import gt
-from typing import Final, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
+import msgspec
+
+from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.compiling import mypyc_attr
-from proof_r1_formal.kernel.errors import StructureError
+from proof_r1_formal.kernel.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.kernel.model import Structure, evaluate, evaluation_steps
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.kernel.term import Proof
 
-MAX_EVALUATION: Final = 500_000
-"""The most steps that checking a countermodel may need, and the most elements that it may have."""
+
+class Query(msgspec.Struct, frozen=True, gc=False):
+    """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
+
+    dependencies: tuple[Formula, ...]
+    conclusion: Formula
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """The dependencies and the conclusion."""
+        return (*self.dependencies, self.conclusion)
+
+    @property
+    def assertions(self) -> tuple[Formula, ...]:
+        """The dependencies and the negated conclusion: they have a common model exactly if there is no entailment."""
+        return (*self.dependencies, Not(self.conclusion))
 
 
 @mypyc_attr(native_class=False)
@@ -87,6 +109,13 @@ class Unknown:
 Answer: TypeAlias = Entailed | Refuted | Unknown
 
 
+# -- countermodels -----------------------------------------------------------------------------------------------------
+
+
+MAX_EVALUATION: Final = 500_000
+"""The most steps that checking a countermodel may need, and the most elements that it may have."""
+
+
 class TooLargeError(StructureError):
     """A structure that takes more than ``MAX_EVALUATION`` steps to check."""
 
@@ -149,3 +178,88 @@ def _require_interpreted(signature: Signature, structure: Structure) -> None:
             raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
         if max(table.values()) >= domains[type_.result]:
             raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
+
+
+# -- evidence ----------------------------------------------------------------------------------------------------------
+
+
+Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
+"""The support of an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
+
+EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
+"""How the evidence of answers is rechecked: by the small checkers, by a kernel as well, or not at all."""
+
+
+class Judgement(Protocol):
+    """The word of a kernel: whether it accepts the evidence, and why not."""
+
+    @property
+    def accepted(self) -> bool: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+class Kernel(Protocol):
+    """A second check of evidence."""
+
+    def judge(self, query: Query, answer: Answer) -> Judgement | None:
+        """The word of the kernel; None if it cannot be given this evidence."""
+
+
+class BatchKernel(Kernel, Protocol):
+    """A kernel that is quicker for many answers at once."""
+
+    def prepare(self, answers: Iterable[tuple[Query, Answer]]) -> None:
+        """Check all the answers in one batch, for later calls of :meth:`judge`."""
+
+
+class Confirmation(msgspec.Struct, frozen=True, gc=False):
+    """An answer whose evidence was checked, where it has any.
+
+    Attributes:
+        answer: the solver's; Unknown if its evidence does not hold.
+        evidence: its support; a kernel's acceptance includes the checker's or the evaluator's.
+        used: the dependencies, by index, that the proof uses; None without a proof.
+    """
+
+    answer: Answer
+    evidence: Evidence = "unsupported"
+    used: frozenset[int] | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether there is evidence, and it holds."""
+        return self.evidence != "unsupported"
+
+
+def confirm(query: Query, answer: Answer) -> Confirmation:
+    """Check the proof or the countermodel of an answer."""
+    if isinstance(answer, Entailed) and answer.proof is not None:
+        try:
+            return Confirmation(answer, "checked", check(answer.proof, query.dependencies, query.conclusion))
+        except ProofError as error:
+            return _broken(answer, f"the solver's proof does not hold: {error}")
+    if isinstance(answer, Refuted) and answer.model is not None:
+        try:
+            holds = is_countermodel(query, answer.model)
+        except TooLargeError as error:
+            return Confirmation(Unknown(Reason.BUDGET, str(error), answer.steps))
+        except (SignatureError, StructureError) as error:
+            return _broken(answer, f"the solver's countermodel does not hold: {error}")
+        return Confirmation(answer, "checked") if holds else _broken(answer, "the solver's countermodel does not hold")
+    return Confirmation(answer)
+
+
+def confirm_by(kernel: Kernel, query: Query, confirmation: Confirmation) -> Confirmation:
+    """Have a kernel check evidence that was checked here; a countermodel that is too large for it stays ``checked``."""
+    judgement = kernel.judge(query, confirmation.answer) if confirmation.checked else None
+    if judgement is None:
+        return confirmation
+    if not judgement.accepted:
+        return _broken(confirmation.answer, f"the kernel does not accept the evidence: {judgement.reason}")
+    return Confirmation(confirmation.answer, "kernel", confirmation.used)
+
+
+def _broken(answer: Answer, problem: str) -> Confirmation:
+    return Confirmation(Unknown(Reason.BROKEN, problem, answer.steps))

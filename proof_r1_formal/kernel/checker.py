@@ -17,9 +17,8 @@ from weakref import WeakKeyDictionary
 
 from proof_r1_formal.kernel.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance, require_letters
-from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     TOP,

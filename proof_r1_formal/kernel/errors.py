@@ -1,6 +1,6 @@
 """The exceptions that the kernel raises, and their root, from which all exceptions of the package derive.
 
-Evidence that does not hold is an exception here, which ``kernel.confirm`` turns into an answer.
+Evidence that does not hold is an exception here, which ``kernel.answer`` turns into an answer.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from proof_r1_formal.kernel.errors import CatalogueError
-from proof_r1_formal.kernel.symbols import Use, symbols
+from proof_r1_formal.kernel.signature import Use, symbols
 from proof_r1_formal.kernel.syntax import (
     App,
     Atom,

@@ -25,8 +25,7 @@ from typing import assert_never
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import ParseError, SolverError
-from proof_r1_formal.kernel.answer import Entailed, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
 from proof_r1_formal.models.prompts import Message, question
 from proof_r1_formal.models.replies import json_object

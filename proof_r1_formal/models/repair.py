@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proof_r1_formal.proof.report import NOTES, Code, TraceReport, model_in_words
+from proof_r1_formal.proof.report import NOTES, Code, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 
 
@@ -33,7 +33,7 @@ def _lines(report: TraceReport) -> Iterator[str]:
             reasons = [finding.message for finding in step.findings if finding.code not in NOTES]
             yield f"- {step.id or f'element {number}'}: {'; '.join(reasons)}"
             if step.countermodel is not None:
-                model = model_in_words(step.countermodel)
+                model = step.countermodel.in_words()
                 yield f"  It does not follow: its dependencies are true and its conclusion is false where {model}."
     if _chooses_nothing(report):
         yield "- No option is chosen at the end."

@@ -23,12 +23,11 @@ from typing import Annotated, Any, Final, TypeAlias, TypeGuard
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.errors import ParseError
+from proof_r1_formal.errors import ParseError, is_text
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.proof.thoughts import after_thoughts
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.unicode import is_text
 
 MAX_DEPENDENCIES: Final = 4
 """The most dependencies that an action may list, repeats counted."""

@@ -19,7 +19,7 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.errors import ProofR1Error, require_type
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION, PROCESSES
-from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
+from proof_r1_formal.kernel.answer import BatchKernel, EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue

@@ -1,8 +1,12 @@
-"""Reports as Rich renderables, for a terminal or a notebook."""
+"""Reports as Rich renderables, for a terminal or a notebook.
+
+In: a report. Out: a table, or several. Reports call this module when they are shown; no other use needs Rich.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -11,8 +15,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.proof.report import StepReport, TraceReport, model_in_words
 from proof_r1_formal.text.show import show
+
+if TYPE_CHECKING:  # reports show themselves by this module
+    from proof_r1_formal.proof.report import StepReport, TraceReport
 
 _MARK = {True: "✓", False: "✗"}
 _STYLE = {True: "green", False: "red"}
@@ -96,7 +102,7 @@ def _findings(steps: Iterable[StepReport]) -> Iterator[RenderableType]:
         for finding in step.findings:
             tree.add(Text(f"{finding.message}  [{finding.code.value}]"))
         if step.countermodel is not None:
-            tree.add(Text(f"countermodel: {model_in_words(step.countermodel)}"))
+            tree.add(Text(f"countermodel: {step.countermodel.in_words()}"))
         yield tree
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from proof_r1_formal.data.problem import GOAL_UNCERTAIN, Problem
 from proof_r1_formal.engine.solver import Solver
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.syntax import BOTTOM
 
 CONTRADICTORY = "premises contradictory"

@@ -1,22 +1,25 @@
-"""Verdicts on actions and traces as plain data, to and from JSON.
+"""Verdicts on actions and traces as plain data, to and from JSON, and the rewards that follow from them.
 
 The JSON schema of :class:`TraceReport` is published in ``docs/report.schema.json``. Two equal reports have equal bytes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, cast
+from math import fsum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import msgspec
 
-from proof_r1_formal.kernel.confirm import Evidence, EvidenceLevel
+from proof_r1_formal.kernel.answer import Evidence, EvidenceLevel
 from proof_r1_formal.kernel.model import Structure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from proof_r1_formal.proof.rewards import RewardName
+RewardName: TypeAlias = Literal["answer", "sound", "signals"]
 
 
 # check_bundle.py lists the codes again
@@ -98,6 +101,19 @@ class ModelReport(msgspec.Struct, frozen=True, gc=False):
             {name: tuple(sorted(rows)) for name, rows in model.predicates.items()},
             {name: tuple(sorted(table.items())) for name, table in model.functions.items()},
         )
+
+    def in_words(self) -> str:
+        """The structure in one line: domains, tables of functions, true atoms."""
+        domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in self.domains.items())
+        facts = ", ".join([f"{name}{_arguments(row)}" for name, rows in self.predicates.items() for row in rows])
+        values = [
+            f"{name}{_arguments(point)} = {value}" for name, table in self.functions.items() for point, value in table
+        ]
+        return "; ".join([domains, *values, f"true atoms: {facts or 'none'}"])
+
+
+def _arguments(point: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, point))})" if point else ""
 
 
 class RuleReport(msgspec.Struct, frozen=True, gc=False):
@@ -182,7 +198,7 @@ class StepReport(_Report, frozen=True, gc=False):
         return f"{name} ({place}): {verdicts}; signal {self.signal}{''.join(reasons)}"
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal.proof import display  # it imports this module
+        from proof_r1_formal.proof import display  # it needs Rich
 
         return display.step(self)
 
@@ -244,13 +260,11 @@ class TraceReport(_Report, frozen=True, gc=False):
         return sum(finding.broken for finding in findings)
 
     def reward(self, name: RewardName = "sound") -> float:
-        """The reward of the completion, see :mod:`proof_r1_formal.proof.rewards`.
+        """The reward of the completion, one of :data:`REWARDS`.
 
         Raises:
             ValueError: no reward has this name.
         """
-        from proof_r1_formal.proof.rewards import reward_named  # it reads reports
-
         return reward_named(name)(self)
 
     def explain(self) -> str:
@@ -267,9 +281,12 @@ class TraceReport(_Report, frozen=True, gc=False):
         return "\n".join(lines)
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal.proof import display  # it imports this module
+        from proof_r1_formal.proof import display  # it needs Rich
 
         return display.trace(None, self)
+
+
+# -- files of reports --------------------------------------------------------------------------------------------------
 
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
@@ -290,15 +307,73 @@ def decode(line: bytes | str) -> TraceReport:
     return _DECODER.decode(line)
 
 
-def model_in_words(model: ModelReport) -> str:
-    """A structure in one line: domains, tables of functions, true atoms."""
-    domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in model.domains.items())
-    facts = ", ".join([f"{name}{_arguments(row)}" for name, rows in model.predicates.items() for row in rows])
-    values = [
-        f"{name}{_arguments(point)} = {value}" for name, table in model.functions.items() for point, value in table
-    ]
-    return "; ".join([domains, *values, f"true atoms: {facts or 'none'}"])
+# -- rewards: one per completion, for trainers without credit per action (``credit.terms`` gives that) -----------------
 
 
-def _arguments(point: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, point))})" if point else ""
+Reward: TypeAlias = Callable[[TraceReport], float]
+
+
+def answer_reward(report: TraceReport) -> float:
+    """1.0 for the right answer in a summary that parses, 0.1 for a summary that parses, else 0."""
+    if not report.parsed:
+        return 0.0
+    return 1.0 if report.answer_correct else 0.1
+
+
+def sound_answer_reward(report: TraceReport) -> float:
+    """1.0 for a right and verified answer without a false step, 0.3 for a right answer, 0.1 for a summary that parses.
+
+    Every action must be entailed, including those outside the closure; the definition of a verified answer
+    covers the terminal action, which is not entailed where the answer is Uncertain.
+    """
+    if not report.parsed:
+        return 0.0
+    if not report.answer_correct:
+        return 0.1
+    sound = report.verified and all(step.semantic for step in report.actions if not step.terminal)
+    return 1.0 if sound else 0.3
+
+
+def mean_signal(report: TraceReport) -> float:
+    """The mean signal of the actions; 0 without an action. It ignores the answer."""
+    signals = [step.signal for step in report.actions]
+    return fsum(signals) / len(signals) if signals else 0.0
+
+
+REWARDS: Mapping[RewardName, Reward] = MappingProxyType(
+    {"answer": answer_reward, "sound": sound_answer_reward, "signals": mean_signal}
+)
+"""The rewards by name."""
+
+
+def reward_named(name: str) -> Reward:
+    """The reward of that name.
+
+    Raises:
+        ValueError: no reward has this name.
+    """
+    found = {str(known): reward for known, reward in REWARDS.items()}.get(name)
+    if found is None:
+        raise ValueError(f"unknown reward {name!r}; available: {', '.join(REWARDS)}")
+    return found
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """A reward, with values for logs.
+
+    Attributes:
+        reward: of the completion.
+        parsed: whether its summary parses.
+        right: whether it selects the right option.
+        verified: whether its answer is verified, see :class:`~proof_r1_formal.proof.report.TraceReport`.
+    """
+
+    reward: float
+    parsed: bool
+    right: bool
+    verified: bool
+
+
+def score(report: TraceReport, reward: RewardName) -> Scored:
+    """The reward of that name for a completion."""
+    return Scored(reward_named(reward)(report), report.parsed, bool(report.answer_correct), report.verified)

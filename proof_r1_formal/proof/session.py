@@ -18,18 +18,15 @@ from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
-from proof_r1_formal.kernel.answer import Answer
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Query
 from proof_r1_formal.kernel.signature import SignatureBuilder
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import Openness, answer_findings, binds, is_verified, selected_option
 from proof_r1_formal.proof.closure import Closure, closure_of
-from proof_r1_formal.proof.context import ProblemContext
+from proof_r1_formal.proof.context import ProblemContext, conclusion_with_sorts
 from proof_r1_formal.proof.report import StepReport, TraceReport
-from proof_r1_formal.proof.rule_check import RuleChecker
-from proof_r1_formal.proof.sorts import conclusion_with_sorts
-from proof_r1_formal.proof.step import State, StepChecker
+from proof_r1_formal.proof.step import RuleChecker, State, StepChecker
 
 TRACE_STEPS = 1_000_000
 """Budget of all questions and rule checks of a trace together; later checks stay undecided."""

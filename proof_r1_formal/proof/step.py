@@ -2,31 +2,201 @@
 
 In: an action, the state after earlier actions, and the rules. Out: a :class:`Verdict`. Only the budget changes;
 ``proof.session`` admits the action to the state.
+
+*Schema*: is it well formed beside the problem and the earlier actions? *Semantic*: do its dependencies entail its
+conclusion? *Rule*: is it an instance of the rule that it names? *Progress*: does it add anything? Equivalence, not
+spelling, decides that, so a model earns nothing for A ∧ B, (A ∧ B) ∧ A, ¬¬A and so on.
+
+One module, because the four checks share the state and the verdict of the action.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import structs
 
 from proof_r1_formal.engine.oracle import Oracle
 from proof_r1_formal.engine.solver import engine_of
+from proof_r1_formal.engine.truth_table import SemanticKey, fingerprints_differ, semantic_key, single
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Evidence
+from proof_r1_formal.kernel.answer import Answer, Entailed, Evidence, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.signature import SignatureBuilder
-from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import binding_findings
 from proof_r1_formal.proof.context import ProblemContext
-from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
-from proof_r1_formal.proof.rule_check import RuleChecker
-from proof_r1_formal.rules.check import Match, NoMatch, Undecided
-from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.text.show import show
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.manifest import title
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
+from proof_r1_formal.text.show import show, show_term
+
+# -- the rule check ----------------------------------------------------------------------------------------------------
+
+
+CHECK_STEPS = 400_000
+"""Budget of the questions of one rule check."""
+
+
+class RuleChecker:
+    """Checks steps against the rules of a catalogue. A result does not depend on earlier ones.
+
+    Args:
+        rules: that actions may name.
+        oracle: answers the questions of the checks.
+        aliases: whether other spellings of rule names are accepted.
+        atomic: whether dependencies must state the minor premises of an instance.
+        memory: how many results are cached.
+
+    Attributes:
+        system: the name of the rules in reports: the title of the catalogue, and ``atomic`` if steps must be atomic.
+    """
+
+    def __init__(
+        self, rules: Catalogue, oracle: Oracle, *, aliases: bool = False, atomic: bool = False, memory: int = 1 << 13
+    ) -> None:
+        self.rules = rules
+        self.atomic = atomic
+        self.system = f"{title(rules)}, atomic" if atomic else title(rules)
+        self._aliases = aliases
+        self._oracle = oracle
+        self._check = lru_cache(maxsize=memory)(self._check_once)
+
+    def rule_of(self, action: Action) -> Rule | None:
+        """The rule that an action names; None if the catalogue does not contain it."""
+        return self.rules.find(action.rule or "", aliases=self._aliases)
+
+    def match(
+        self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, *, terminal: bool, budget: Oracle
+    ) -> tuple[RuleResult, RuleReport | None]:
+        """Whether a step is an instance of a rule, and the instance as text (without ids).
+
+        Args:
+            rule: its name in the catalogue.
+            dependencies, conclusion: of the step.
+            terminal: whether the step binds the answer.
+            budget: pays for the check. Once it is spent, the check stays undecided.
+        """
+        if (spent := budget.spent) is not None:
+            return Undecided(spent.detail), None
+        result, report, steps = self._check(rule, dependencies, conclusion, terminal)
+        budget.charge(steps)
+        return (result, report) if (spent := budget.spent) is None else (Undecided(spent.detail), None)
+
+    def _check_once(
+        self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
+    ) -> tuple[RuleResult, RuleReport | None, int]:
+        """The result of :meth:`match`, and the price of the check, which has a budget of its own."""
+        known = self.rules.find(rule)
+        assert known is not None
+        oracle = self._oracle.with_budget(CHECK_STEPS, "rule check")
+        hypotheses = self.rules.hypotheses
+        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal, hypotheses=hypotheses)
+        return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
+
+
+def _rule_report(matched: Match) -> RuleReport:
+    """The instance as text, but for the ids of dependencies."""
+    substitution: dict[str, str] = {}
+    for name, value in matched.substitution.items():
+        if isinstance(value, Lambda):
+            text = show(value.body)
+            for variable in reversed(value.variables):
+                text = f"λ{variable.name}. {text}"
+            substitution[name] = text
+        elif not isinstance(value, Var):  # the name of a bound variable says nothing
+            substitution[name] = show_term(value)
+    minor = tuple([show(formula) for formula in matched.minor])
+    return RuleReport(schema=matched.schema.name, substitution=substitution, principal=(), minor=minor)
+
+
+# -- the progress check ------------------------------------------------------------------------------------------------
+
+
+class AdmittedConclusions:
+    """The conclusions admitted so far, found again by semantic key, or by fingerprint once one of them has no key."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[SemanticKey | None, list[tuple[str, Formula]]] = {}
+        self._by_fingerprint: dict[int, list[tuple[str, Formula]]] = {}
+        self._waiting: list[tuple[str, Formula]] = []  # not yet entered by fingerprint
+
+    def add(self, action_id: str, formula: Formula) -> None:
+        """Remember an admitted conclusion."""
+        self._by_key.setdefault(semantic_key(formula), []).append((action_id, formula))
+        self._waiting.append((action_id, formula))
+
+    def remove_last(self, formula: Formula) -> None:
+        """Forget the conclusion that was added last, which is ``formula``."""
+        key = semantic_key(formula)
+        self._by_key[key].pop()
+        if not self._by_key[key]:  # an entry for None says that some conclusion has no key
+            del self._by_key[key]
+        if self._waiting:
+            self._waiting.pop()
+        else:
+            self._by_fingerprint[single(formula)].pop()
+
+    def candidates(self, formula: Formula) -> Sequence[tuple[str, Formula]]:
+        """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
+        key = semantic_key(formula)
+        if key is not None and None not in self._by_key:
+            return self._by_key.get(key, ())
+        for name, admitted in self._waiting:
+            self._by_fingerprint.setdefault(single(admitted), []).append((name, admitted))
+        self._waiting.clear()
+        alike = self._by_fingerprint.get(single(formula), ())
+        return [(name, admitted) for name, admitted in alike if not fingerprints_differ(formula, admitted)]
+
+
+def progress_findings(
+    conclusion: Formula,
+    dependencies: Mapping[str, Formula],
+    admitted: AdmittedConclusions,
+    oracle: Oracle,
+    *,
+    exempt: str | None = None,
+) -> tuple[Finding, ...]:
+    """Why the conclusion is not progress; empty if it is. It is none where an equivalence stays undecided.
+
+    Args:
+        conclusion: of the action.
+        dependencies: id -> formula, those that resolve.
+        admitted: conclusions of earlier admitted actions.
+        oracle: answers the questions of equivalence.
+        exempt: id of a dependency that the conclusion may be equivalent to (a quantifier negation's principal premise).
+    """
+    answer = oracle.valid(conclusion)
+    if not isinstance(answer, Refuted):
+        return (_finding(answer, Code.TAUTOLOGY, "the conclusion is a tautology"),)
+    for name, formula in dependencies.items():
+        if name != exempt:
+            answer = oracle.equivalent(conclusion, formula)
+            if not isinstance(answer, Refuted):
+                restates = f"the conclusion only restates its dependency {name}"
+                return (_finding(answer, Code.RESTATES_DEPENDENCY, restates, name),)
+    for name, formula in admitted.candidates(conclusion):
+        if name != exempt:
+            answer = oracle.equivalent(conclusion, formula)
+            if not isinstance(answer, Refuted):
+                return (_finding(answer, Code.REPEATS_CONCLUSION, f"the conclusion repeats that of {name}", name),)
+    return ()
+
+
+def _finding(answer: Entailed | Unknown, code: Code, message: str, *names: str) -> Finding:
+    """The finding on progress after an answer other than a clear no."""
+    if isinstance(answer, Entailed):
+        return Finding(code, message, names)
+    undecided = f"whether {message} stayed undecided ({answer.reason})"
+    return Finding(Code.PROGRESS_UNDECIDED, undecided, names, broken=answer.reason is Reason.BROKEN)
+
+
+# -- all four checks ---------------------------------------------------------------------------------------------------
+
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 """The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""

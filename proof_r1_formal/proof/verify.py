@@ -15,14 +15,14 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import SolverError, require_type
+from proof_r1_formal.kernel.answer import BatchKernel, EvidenceLevel
 from proof_r1_formal.kernel.compiling import mypyc_attr
-from proof_r1_formal.kernel.confirm import BatchKernel, EvidenceLevel
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.context import ProblemContext
 from proof_r1_formal.proof.report import RuleReport, TraceReport
-from proof_r1_formal.proof.rule_check import RuleChecker
 from proof_r1_formal.proof.session import Obligation, Session
+from proof_r1_formal.proof.step import RuleChecker
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import RuleResult
 from proof_r1_formal.rules.manifest import require_proved

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
 from proof_r1_formal.render.notation import Around, Notation, infix, lisp, short_constant, short_variable, text_of

@@ -17,8 +17,7 @@ from functools import lru_cache, partial
 from itertools import chain, product
 
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.signature import Signature, mangle
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import Signature, mangle, symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TypeAlias
 
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import ENTITY, And, Connective, Formula, Iff, Implies, Or, Var, Xor
 from proof_r1_formal.render.notation import Notation, infix, text_of

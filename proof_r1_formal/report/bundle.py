@@ -23,8 +23,8 @@ from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.outputs import write_output
+from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.manifest import acceptances
 from proof_r1_formal.rules.schema import Catalogue

@@ -17,8 +17,8 @@ import msgspec
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.lines import statement
 from proof_r1_formal.kernel import term as t
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import App, Eq, Formula, Implies, Term
 from proof_r1_formal.kernel.transform import alpha_normal, rename, rename_term
 from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term

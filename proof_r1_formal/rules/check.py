@@ -6,7 +6,7 @@ In: a rule, the formulas of the dependencies, the conclusion, and an oracle for 
 
 Read literally, "the dependencies entail the premises of an instance" accepts every entailed step under nearly every
 rule (A := ⊤ and B := the conclusion make it an implication elimination). So principal premises are *anchored*: each
-must be a spine element (``rules.spine``) of a dependency of its own. Minor premises need only be entailed by the
+must be a spine element (``rules.matching``) of a dependency of its own. Minor premises need only be entailed by the
 others, or stand in the spine of an anchored one. The conclusion must be equivalent to the instance's, as plain logic,
 never under the dependencies.
 
@@ -23,8 +23,8 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.engine.budget import BudgetSpentError, instance_price
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.engine.solver import BudgetSpentError, instance_price
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
@@ -32,10 +32,9 @@ from proof_r1_formal.kernel.syntax import ENTITY, App, Atom, Binder, Eq, Exists,
 from proof_r1_formal.kernel.transform import instantiate
 from proof_r1_formal.rules.forms import covers, is_stated, normal_form, plain_form
 from proof_r1_formal.rules.hypotheses import Reading, readings
-from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.matching import Element, Spine, matches
 from proof_r1_formal.rules.replacement import replaced
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
-from proof_r1_formal.rules.spine import Element, Spine
 
 CHECK_BUDGET: Final = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, App, ForAll, Formula, Implies, Var, conjunction
 from proof_r1_formal.kernel.transform import instantiate, substitute
 from proof_r1_formal.rules.forms import conjunctive_parts, normal_form

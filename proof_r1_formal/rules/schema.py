@@ -15,7 +15,7 @@ from pathlib import Path
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.pattern import require_letters
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import App, Atom, Bottom, Eq, Formula, Not, Term, Top
 from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.text.parse import parse_formula

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from proof_r1_formal.data.native import ProblemRecord
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.proof.rewards import Scored
+from proof_r1_formal.proof.report import Scored
 from proof_r1_formal.serve import desk
 from proof_r1_formal.serve.limits import RETRY, Bodies, check_host, check_token
 from proof_r1_formal.serve.messages import (

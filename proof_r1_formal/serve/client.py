@@ -23,8 +23,7 @@ import msgspec
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ServiceError, require_equal_lengths
-from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.rewards import RewardName, Scored
+from proof_r1_formal.proof.report import RewardName, Scored, TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import (
     MAX_COMPLETIONS,

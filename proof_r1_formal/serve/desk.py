@@ -23,8 +23,7 @@ from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.report import encode
-from proof_r1_formal.proof.rewards import RewardName, Scored, score
+from proof_r1_formal.proof.report import RewardName, Scored, encode, score
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import CertifyReply, Judgement, RefusalError

@@ -16,8 +16,7 @@ import msgspec
 
 from proof_r1_formal.data.records import Json, JsonObject, no_constant
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.rewards import RewardName
+from proof_r1_formal.proof.report import RewardName, TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 _T = TypeVar("_T")

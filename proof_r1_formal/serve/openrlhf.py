@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from proof_r1_formal.proof.rewards import Scored
+from proof_r1_formal.proof.report import Scored
 
 
 def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:

@@ -30,12 +30,9 @@ from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
-from proof_r1_formal.kernel.answer import Entailed, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import EvidenceLevel
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, EvidenceLevel, Query, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
-from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.rewards import sound_answer_reward
+from proof_r1_formal.proof.report import Code, TraceReport, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.testing.search import Failure, Findings, Search

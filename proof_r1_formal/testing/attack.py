@@ -26,9 +26,8 @@ from typing import Any, ClassVar, TypeAlias
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofError, ProofR1Error
-from proof_r1_formal.kernel.answer import Unknown
+from proof_r1_formal.kernel.answer import Query, Unknown
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
 from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
 from proof_r1_formal.testing.forgeries import Forger, Forgery

@@ -35,8 +35,7 @@ from hypothesis.vendor.pretty import RepresentationPrinter
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Problem, three_way_options
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.pattern import Lambda, instance
-from proof_r1_formal.kernel.signature import FunctionType, Signature, ground_terms
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import FunctionType, Signature, ground_terms, symbols
 from proof_r1_formal.kernel.syntax import ENTITY, And, App, Exists, ForAll, Formula, Not, Term, Var
 from proof_r1_formal.kernel.transform import subformulas, substitute
 from proof_r1_formal.proof.step import QUANTIFIER_NEGATION

@@ -19,8 +19,8 @@ from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.signed import signed
-from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,

@@ -14,8 +14,7 @@ from typing import Protocol, TypeVar
 from proof_r1_formal.data.problem import Premise
 from proof_r1_formal.kernel.model import Element, Structure
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,

@@ -11,8 +11,8 @@ from random import Random
 from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.pattern import instance
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import ENTITY, And, App, Atom, Binary, Exists, ForAll, Formula, Implies, Not, Var
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES

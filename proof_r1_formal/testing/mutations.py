@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Self, TypeVar
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Or, const
 from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES

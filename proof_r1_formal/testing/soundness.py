@@ -34,9 +34,7 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver, checked_signature
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import EvidenceLevel, confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, EvidenceLevel, Query, Refuted, Unknown, confirm
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier

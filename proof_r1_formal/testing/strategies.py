@@ -26,10 +26,9 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import FunctionType, Signature, symbols
 from proof_r1_formal.kernel.syntax import ENTITY, Formula, Term, Var
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.testing.formulas import QUANTIFIERS, Formulas, Vocabulary, structure

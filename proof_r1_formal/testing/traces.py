@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import summary

@@ -14,7 +14,7 @@ from typing import Any
 from lark import Token, Tree
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,

@@ -1,6 +1,6 @@
 """Formulas as text: ``parse_formula(show(f)) is f`` for every closed formula, in every notation.
 
-``unicode`` and ``ascii`` are infix with the fewest parentheses that are safe to read; ``juxtaposed`` is ``unicode``
+``errors`` and ``ascii`` are infix with the fewest parentheses that are safe to read; ``juxtaposed`` is ``errors``
 with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``prefix`` is S-expressions.
 
 The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
     And,

@@ -19,9 +19,7 @@ from proof_r1_formal.engine.solver import Limits, Solver
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.kernel.answer import Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Reason, Refuted, Unknown, confirm
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.workers import ordered_map
 from studies.audit.local_check import Fault, local_checks

@@ -12,12 +12,11 @@ from enum import StrEnum
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.solver import checked_signature
-from proof_r1_formal.kernel.answer import Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query, Unknown
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.proof.context import conclusions_with_sorts, with_sorts
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 
 
 class Fault(StrEnum):

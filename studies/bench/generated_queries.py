@@ -16,9 +16,7 @@ from pathlib import Path
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.solver import Limits, checked_signature
 from proof_r1_formal.engine.z3 import Z3Solver
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown, confirm
 from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.text.show import show
 from studies.bench.verification import machine

@@ -31,12 +31,10 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, confirm
 from proof_r1_formal.kernel.syntax import Formula, Iff, Not
 from proof_r1_formal.proof.action import read_completion
-from proof_r1_formal.proof.rule_check import RuleChecker
+from proof_r1_formal.proof.step import RuleChecker
 from proof_r1_formal.proof.verify import Verifier
 from studies.bench.baselines import FreshZ3, Remembering, SharedZ3, SimpleZ3
 from studies.bench.cold import forget

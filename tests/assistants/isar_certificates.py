@@ -11,9 +11,9 @@ from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.engine.prover import search
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY, Formula
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.verify import Verifier

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import Signature, symbols
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     And,

@@ -17,8 +17,7 @@ from proof_r1_formal.assistants.certify import CheckedCertification, certify, ce
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
 from proof_r1_formal.data.problem import Premise, Problem
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.syntax import Atom, Formula, const
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render

@@ -16,8 +16,7 @@ from proof_r1_formal.assistants.certificate import Certificate, Style
 from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.kernel.answer import Refuted, is_countermodel
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query, Refuted, is_countermodel
 from proof_r1_formal.kernel.signature import mangle
 from proof_r1_formal.kernel.syntax import TOP, Formula, Not
 from proof_r1_formal.proof.verify import Verifier

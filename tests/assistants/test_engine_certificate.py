@@ -17,9 +17,8 @@ from proof_r1_formal.cli import app
 from proof_r1_formal.commands import benchmark, certificates, common
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.generate.synthesize import Prover
-from proof_r1_formal.kernel.answer import is_countermodel
+from proof_r1_formal.kernel.answer import Query, is_countermodel
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula
 from proof_r1_formal.proof.verify import Verifier
 from tests.build import problem

@@ -12,8 +12,8 @@ import pytest
 
 from proof_r1_formal.assistants.isabelle import root, write_session
 from proof_r1_formal.assistants.theories import schema_theory
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.answer import Query
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.resources import resource

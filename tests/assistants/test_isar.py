@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, And, ForAll, Implies, Var, atom, const
 from proof_r1_formal.kernel.term import Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness

@@ -25,10 +25,9 @@ from proof_r1_formal.assistants.theories import schema_theorem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError, SignatureError, SolverError
-from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Not, atom
 from proof_r1_formal.kernel.term import Eliminate, Introduce, Line, Proof
 from proof_r1_formal.kernel.transform import rename

@@ -22,7 +22,7 @@ from proof_r1_formal.credit.methods import (
 )
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
-from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
+from proof_r1_formal.proof.report import answer_reward, sound_answer_reward
 from tests.build import completion, example_answers, example_problems
 
 PAPER = CreditSettings()

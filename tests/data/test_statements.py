@@ -16,8 +16,7 @@ from proof_r1_formal.data import prover9, read_problems
 from proof_r1_formal.data.problem import GOAL_TRUE, ProblemSet
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.syntax import And, Formula, Iff, Implies, Or, Xor
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.render.notation import Notation, infix, text_of

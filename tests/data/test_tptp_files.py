@@ -12,8 +12,7 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import GOAL_TRUE, Problem, ProblemSet
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.signature import FunctionType
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import tptp

@@ -18,8 +18,7 @@ from typing import ClassVar, TypeAlias
 
 from proof_r1_formal.engine.isabelle import IsabelleSolver
 from proof_r1_formal.engine.solver import Limits
-from proof_r1_formal.kernel.answer import Reason, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query, Reason, Unknown
 from proof_r1_formal.kernel.syntax import atom
 
 PROVED, REFUTED, OPEN = (Query((), atom(name)) for name in ("proved", "refuted", "open"))

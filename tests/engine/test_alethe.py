@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine.alethe import BUDGET, AletheError, proof_of
-from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
+from proof_r1_formal.engine.solver import Budget
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Entailed, Query, confirm
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.testing import strategies
 from studies.pelletier import sequents
 from tests.build import sequent

@@ -17,10 +17,8 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.finite import refuted_in_small_domain
 from proof_r1_formal.engine.solver import MAX_DEPTH, Limits
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Confirmation, confirm
+from proof_r1_formal.kernel.answer import Answer, Confirmation, Entailed, Query, Reason, Refuted, Unknown, confirm
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, ForAll, Formula, Implies, Not, atom, var
 from proof_r1_formal.render.smtlib import term

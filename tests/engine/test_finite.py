@@ -11,9 +11,8 @@ from hypothesis import given, settings
 
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.grounding import MAX_WITNESSES
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import (
     _NODES,

@@ -13,8 +13,7 @@ import pytest
 from proof_r1_formal.engine import NAMES, available_solvers, get_solver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import atom
 
 TRIVIAL = Query((atom("p"),), atom("p"))

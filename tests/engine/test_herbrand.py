@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 
-from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.herbrand import Expansion, Plan
 from proof_r1_formal.engine.prover import search
-from proof_r1_formal.engine.solver import Limits, checked_signature
+from proof_r1_formal.engine.solver import Budget, Limits, checked_signature
 from proof_r1_formal.engine.z3 import unsat_core
-from proof_r1_formal.kernel.answer import Refuted, Unknown
+from proof_r1_formal.kernel.answer import Query, Refuted, Unknown
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, const
 from proof_r1_formal.testing.strategies import queries

@@ -12,8 +12,7 @@ import pytest
 
 from proof_r1_formal.engine.isabelle import IsabelleSolver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted
 from tests.engine.isabelle_double import (
     BROKEN,
     OPEN,
@@ -93,7 +92,7 @@ def client(double: Double, after: str) -> subprocess.CompletedProcess[str]:
     program = f"""
 import os, signal
 from proof_r1_formal.kernel.syntax import atom
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.engine.isabelle import IsabelleSolver
 solver = IsabelleSolver(program={str(double.program)!r})
 query = Query((), atom("proved"))

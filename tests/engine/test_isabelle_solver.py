@@ -20,8 +20,7 @@ from proof_r1_formal.engine.isabelle_server import IsabelleServer
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import TOP, Not, Var, atom, const
 from proof_r1_formal.render.isabelle import query_theory
 from proof_r1_formal.testing import strategies

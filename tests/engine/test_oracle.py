@@ -7,8 +7,7 @@ from hypothesis import given, settings
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.testing.strategies import queries
 from tests.build import sequent

@@ -14,8 +14,7 @@ import pytest
 from proof_r1_formal.engine.process import MAX_OUTPUT, PRESETS, ProcessSolver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import Formula, atom
 from proof_r1_formal.render.smtlib import script
 from proof_r1_formal.text.parse import parse_formula

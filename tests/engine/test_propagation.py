@@ -10,9 +10,8 @@ from hypothesis import given, settings
 
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.propagation import MOST, MOST_STEPS, Propagation
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Or, atom, const, var
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.kernel.transform import alpha_normal

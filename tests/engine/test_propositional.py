@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine import propositional
-from proof_r1_formal.engine.budget import BudgetSpentError
 from proof_r1_formal.engine.grounding import Grounding, Signed
 from proof_r1_formal.engine.propositional import BUDGET, Assignment, Clauses, TruthTable
+from proof_r1_formal.engine.solver import BudgetSpentError
 from proof_r1_formal.engine.truth_table import TooManyAtomsError
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, TOP, And, Eq, ForAll, Formula, Or, atom, const, var

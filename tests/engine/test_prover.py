@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine import prover
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Implies, Xor, atom, conjunction, const
 from proof_r1_formal.kernel.term import (
     Absurd,

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from proof_r1_formal.engine import propositional
 from proof_r1_formal.engine.congruence import simplify
 from proof_r1_formal.engine.finite import refuted_in_small_domain
-from proof_r1_formal.kernel.answer import Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Query, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Atom, Eq
 from proof_r1_formal.kernel.transform import terms

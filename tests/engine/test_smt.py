@@ -15,10 +15,8 @@ from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
-from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown, confirm, is_countermodel
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Var, atom, const
 from proof_r1_formal.testing import strategies

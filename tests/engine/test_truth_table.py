@@ -1,27 +1,49 @@
-"""Truth tables, and the semantic keys that are read off them, against the reference evaluator."""
+"""Truth tables, the semantic keys that are read off them, and fingerprints, against the reference evaluator and Z3."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.truth_table import (
     COLUMNS,
     CONTRADICTION,
+    EVERYWHERE,
     FEW_ATOMS,
     MAX_ATOMS,
     ROWS,
     TAUTOLOGY,
     SemanticKey,
     Table,
+    double,
+    false_everywhere,
+    fingerprints_differ,
     semantic_key,
+    single,
     table_entails,
+    true_everywhere,
 )
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, TOP, And, Formula, Not, Or, atom, conjunction, disjunction
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    Formula,
+    Iff,
+    Not,
+    Or,
+    atom,
+    conjunction,
+    disjunction,
+)
+from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula as f
 from tests.build import compound
 
@@ -121,3 +143,54 @@ FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
 )
 def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conclusion: str) -> None:
     assert table_entails([f(dependency)], f(conclusion)) is None
+
+
+# -- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+FORMULAS = strategies.formulas(
+    Signature(
+        {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},
+        {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)},
+    )
+)
+
+
+@given(FORMULAS, FORMULAS)
+def test_different_fingerprints_are_different_meanings(first: Formula, second: Formula) -> None:
+    if fingerprints_differ(first, second):
+        assert get_solver("z3").decide(Query((), Iff(first, second))) != Entailed()
+    assert single(And(first, second)) == single(first) & single(second)
+    assert single(Not(first)) == EVERYWHERE ^ single(first)
+    one, other = double(first), double(second)
+    assume(one is not None and other is not None)  # quantifiers may be nested too deep
+    assert one is not None
+    assert other is not None
+    assert double(And(first, second)) == one & other
+    assert double(Not(first)) == EVERYWHERE ^ one
+    assert fingerprints_differ(first, second) == ((single(first), one) != (single(second), other))
+
+
+@given(FORMULAS)
+def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
+    assert true_everywhere(Or(formula, Not(formula)))
+    assert false_everywhere(And(formula, Not(formula)))
+
+
+def test_large_formulas_are_evaluated_in_one_element_only() -> None:
+    constants = ", ".join(f"c{n}" for n in range(14))
+    many = "a b c d e f g h i j k"
+    for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
+        assert double(f(text)) is None
+    deep = f("".join([f'∀"{name}" ' for name in many.split()]) + "(P(a) & P(b))")
+    assert single(deep) == single(f("P(c)"))
+    assert fingerprints_differ(deep, f("Q(c)"))
+    assert not fingerprints_differ(deep, f("∀x P(x)"))
+
+
+def test_ten_nested_quantifiers_are_told_from_fewer() -> None:
+    """A bound variable denotes one element, so its place in the table of a predicate is known."""
+    names = "a b c d e f g h i j"
+    deep = f(f"forall {names}. R({names.replace(' ', ', ')})")
+    assert double(deep) is not None
+    assert fingerprints_differ(deep, f("R(o, o, o, o, o, o, o, o, o, o)"))

@@ -22,8 +22,7 @@ from proof_r1_formal.evaluation.diagnosis import (
     misnamed_steps,
 )
 from proof_r1_formal.evaluation.measures import INVALID_RULE
-from proof_r1_formal.kernel.answer import Answer, Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query
 from proof_r1_formal.kernel.syntax import Iff
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier

@@ -31,7 +31,7 @@ from proof_r1_formal.generate.skeleton import Distractors, steps_of
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.model import evaluate
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.labels import answer_by
 from proof_r1_formal.proof.step import VERIFIED

@@ -13,7 +13,7 @@ from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import System
 from proof_r1_formal.generate.sentences import Writer
 from proof_r1_formal.generate.vocabulary import VOCABULARY
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.text.parse import parse_formula
 
 QUESTION = "Is the following statement true, false or uncertain? "

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.generate.shape import shape
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import ENTITY, ForAll, Formula, Implies, Not, Var, atom, const
 from proof_r1_formal.kernel.transform import alpha_normal, rename
 from proof_r1_formal.testing import strategies

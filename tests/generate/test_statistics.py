@@ -17,7 +17,7 @@ from proof_r1_formal.evaluation.drawing import LIGHT
 from proof_r1_formal.generate import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import draw_problem
 from proof_r1_formal.generate.shape import is_shallow, pattern, structural_key
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.syntax import Formula, Implies, Not
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula

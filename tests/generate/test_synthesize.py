@@ -13,9 +13,8 @@ from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.evaluation.outcomes import reference_length
 from proof_r1_formal.generate.openings import cases, introducible
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.model import evaluate
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Iff, Implies, conjunction
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier

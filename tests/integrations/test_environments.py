@@ -18,7 +18,7 @@ from proof_r1_formal.integrations.environments import (
     environment_factory,
     submit_text,
 )
-from proof_r1_formal.proof.rewards import answer_reward
+from proof_r1_formal.proof.report import answer_reward
 from tests.build import completion, problem
 
 PROBLEM = problem("∀x (P(x) → Q(x))", "P(a)", goal="Q(a)", id="question/1")

@@ -13,8 +13,7 @@ import pytest
 from proof_r1_formal import write_problems
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.repair import complaint
-from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.rewards import Scored
+from proof_r1_formal.proof.report import Scored, TraceReport
 from tests.integrations.replies import replying
 from tests.scripted import serving
 

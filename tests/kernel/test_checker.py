@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import Entailed, is_countermodel
+from proof_r1_formal.kernel.answer import Entailed, Query, is_countermodel
 from proof_r1_formal.kernel.checker import check, constant_sorts
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import (
     ENTITY,

@@ -18,10 +18,9 @@ import pytest
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.pattern import Lambda, instance
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import is_countermodel
+from proof_r1_formal.kernel.answer import Query, is_countermodel
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.pattern import Lambda
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import ENTITY, TOP, App, Atom, Eq, Exists, ForAll, Formula, Var, atom, const
 from proof_r1_formal.kernel.term import (

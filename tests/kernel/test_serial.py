@@ -9,8 +9,7 @@ from hypothesis import given
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.serial import (
     from_data,
     proof_from_data,

@@ -1,4 +1,4 @@
-"""Substitution, normal forms, fingerprints: properties against the reference evaluator."""
+"""Substitution, normal forms: properties against the reference evaluator."""
 
 from __future__ import annotations
 
@@ -6,22 +6,11 @@ import pickle
 import random
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.engine import get_solver
-from proof_r1_formal.engine.fingerprint import (
-    EVERYWHERE,
-    double,
-    false_everywhere,
-    fingerprints_differ,
-    single,
-    true_everywhere,
-)
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.model import Structure, evaluate
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature, SignatureBuilder, mangle
 from proof_r1_formal.kernel.syntax import (
     ENTITY,
@@ -32,7 +21,6 @@ from proof_r1_formal.kernel.syntax import (
     Exists,
     ForAll,
     Formula,
-    Iff,
     Not,
     Or,
     Top,
@@ -143,49 +131,6 @@ def test_show_renames_what_the_convention_cannot_say() -> None:
         ForAll(x, Exists(var("x", "Person"), And(Atom("P", (x,)), Atom("Q", (var("x", "Person"),))))),
     ):
         assert alpha_equivalent(parse_formula(show(formula)), formula)
-
-
-# -- fingerprints -----------------------------------------------------------------------------------------------------
-
-
-@given(FORMULAS, FORMULAS)
-def test_different_fingerprints_are_different_meanings(first: Formula, second: Formula) -> None:
-    if fingerprints_differ(first, second):
-        assert get_solver("z3").decide(Query((), Iff(first, second))) != Entailed()
-    assert single(And(first, second)) == single(first) & single(second)
-    assert single(Not(first)) == EVERYWHERE ^ single(first)
-    one, other = double(first), double(second)
-    assume(one is not None and other is not None)  # quantifiers may be nested too deep
-    assert one is not None
-    assert other is not None
-    assert double(And(first, second)) == one & other
-    assert double(Not(first)) == EVERYWHERE ^ one
-    assert fingerprints_differ(first, second) == ((single(first), one) != (single(second), other))
-
-
-@given(FORMULAS)
-def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
-    assert true_everywhere(Or(formula, Not(formula)))
-    assert false_everywhere(And(formula, Not(formula)))
-
-
-def test_large_formulas_are_evaluated_in_one_element_only() -> None:
-    constants = ", ".join(f"c{n}" for n in range(14))
-    many = "a b c d e f g h i j k"
-    for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
-        assert double(parse_formula(text)) is None
-    deep = parse_formula("".join([f'∀"{name}" ' for name in many.split()]) + "(P(a) & P(b))")
-    assert single(deep) == single(parse_formula("P(c)"))
-    assert fingerprints_differ(deep, parse_formula("Q(c)"))
-    assert not fingerprints_differ(deep, parse_formula("∀x P(x)"))
-
-
-def test_ten_nested_quantifiers_are_told_from_fewer() -> None:
-    """A bound variable denotes one element, so its place in the table of a predicate is known."""
-    names = "a b c d e f g h i j"
-    deep = parse_formula(f"forall {names}. R({names.replace(' ', ', ')})")
-    assert double(deep) is not None
-    assert fingerprints_differ(deep, parse_formula("R(o, o, o, o, o, o, o, o, o, o)"))
 
 
 # -- signature and names ----------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ import pytest
 from proof_r1_formal import ReferenceStep, get_solver, parse_formula
 from proof_r1_formal.data.problem import Option
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Query
 from proof_r1_formal.models.graph_of_verification import Verified, graph_of, is_valid, judgement, select
 from proof_r1_formal.models.logic_agent import Deduction, Outcome, View, combine, deduce, judge, request, views
 from proof_r1_formal.proof.trajectory import summary

@@ -20,8 +20,7 @@ from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, 
 from proof_r1_formal.evaluation.assessment import examine
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.proof.report import Code, TraceReport
-from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
+from proof_r1_formal.proof.report import Code, TraceReport, answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
 from tests.build import ROOT, completion, problem

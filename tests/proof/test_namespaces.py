@@ -12,8 +12,7 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import theorem_of
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.kernel.answer import Entailed, is_countermodel
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, is_countermodel
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.verify import Verifier

@@ -21,8 +21,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted, is_countermodel
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Formula
 from proof_r1_formal.kernel.transform import alpha_normal, rename

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import proof_r1_formal.proof.session
 from proof_r1_formal.engine.oracle import QUESTION
-from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.answer import confirm
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import atom, var
 from proof_r1_formal.proof.action import Action, read_action, read_completion
 from proof_r1_formal.proof.report import Code, encode
-from proof_r1_formal.proof.rule_check import _rule_report
+from proof_r1_formal.proof.step import _rule_report
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match

@@ -11,14 +11,12 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.kernel.answer import Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query, Refuted
 from proof_r1_formal.kernel.serial import from_data, to_data
-from proof_r1_formal.kernel.signature import FunctionType, Signature
-from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.signature import FunctionType, Signature, symbols
 from proof_r1_formal.kernel.syntax import ENTITY, Formula, Implies
+from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO

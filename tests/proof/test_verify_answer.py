@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, decode, encode
 from proof_r1_formal.proof.verify import Verifier

@@ -12,8 +12,8 @@ from proof_r1_formal.engine.z3 import RLIMIT_PER_STEP
 from proof_r1_formal.kernel.answer import Reason, Unknown
 from proof_r1_formal.kernel.syntax import _NODES, drop_unused
 from proof_r1_formal.proof.report import Code, Finding
-from proof_r1_formal.proof.rule_check import CHECK_STEPS
 from proof_r1_formal.proof.session import TRACE_STEPS
+from proof_r1_formal.proof.step import CHECK_STEPS
 from proof_r1_formal.proof.verify import Verifier
 from tests.build import codes, completion, problem
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.render import isabelle, lean, smtlib, tptp
 from tests.build import nested, sequent

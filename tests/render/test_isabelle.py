@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula, Implies
 from proof_r1_formal.kernel.transform import alpha_normal

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem, foreign_word
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature, mangle
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import (
     BOTTOM,

@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError, ProofR1Error, StructureError
-from proof_r1_formal.kernel.answer import is_countermodel
+from proof_r1_formal.kernel.answer import Query, is_countermodel
 from proof_r1_formal.kernel.checker import check
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import from_data, proof_from_data, structure_from_data
 from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.proof.verify import Verifier

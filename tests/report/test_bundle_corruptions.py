@@ -17,8 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.report.bundle import encode

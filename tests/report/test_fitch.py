@@ -10,8 +10,7 @@ import pytest
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
-from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.syntax import Formula, Implies
 from proof_r1_formal.kernel.term import Contradiction
 from proof_r1_formal.report.fitch import Row, derivation, fitch

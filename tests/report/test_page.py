@@ -21,8 +21,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.diagnosis import first_error
-from proof_r1_formal.kernel.answer import Answer
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Query
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier

@@ -7,9 +7,8 @@ import gc
 import pytest
 
 from proof_r1_formal.engine.oracle import Answers, Oracle
-from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
-from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.rules import spine
+from proof_r1_formal.kernel.answer import Answer, Query, Reason, Unknown
+from proof_r1_formal.rules import matching
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
 from proof_r1_formal.text.parse import parse_formula
@@ -172,9 +171,9 @@ SPENT = "the budget of the rule check is spent"
 
 def test_spines_are_looked_at_up_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     step = "(A → B) ∧ (C ∧ D) |- D"  # five elements: itself, two, two; of which one is not an instance of A ∧ B
-    monkeypatch.setattr(spine, "SPINE_BUDGET", 5)
+    monkeypatch.setattr(matching, "SPINE_BUDGET", 5)
     assert check("UE", step) == NoMatch()
-    monkeypatch.setattr(spine, "SPINE_BUDGET", 4)
+    monkeypatch.setattr(matching, "SPINE_BUDGET", 4)
     assert check("UE", step) == Undecided("a dependency has more than 4 parts and instances")
     assert isinstance(check("IE", "D ∧ (C ∧ (A → B)); A |- B"), Undecided)
 

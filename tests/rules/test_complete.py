@@ -7,9 +7,8 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.engine.lines import lines_of
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.checker import check as check_proof
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Apply, Proof
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO

@@ -18,9 +18,7 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.solver import Solver
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, confirm
 from proof_r1_formal.proof.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO

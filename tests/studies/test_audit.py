@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.errors import ProofR1Error, SolverError
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.text.show import show
 from studies.audit import page
 from studies.audit.compare import Audit, compare, questions_of

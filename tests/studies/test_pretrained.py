@@ -14,8 +14,7 @@ from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.decoding.masks import mask_tokens
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
-from proof_r1_formal.kernel.answer import Entailed, Refuted
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from studies.pretrained.model import PACKAGE, PADDING, dequantise, packaged_file
 from studies.pretrained.problems import IDS, SEEN, Draw, key, with_four_options, write_draws
 

@@ -19,8 +19,7 @@ from proof_r1_formal.credit.align import NOBODY, Alignment
 from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, rollout_of
 from proof_r1_formal.credit.presets import PRESETS, UNPROVED, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName, group_relative
-from proof_r1_formal.kernel.answer import Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.syntax import Iff
 from studies.audit.local_check import local_checks
 from studies.reward_edits import PROBLEM, Fault, edits

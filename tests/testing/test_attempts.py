@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.kernel.answer import Answer, Entailed
-from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.proof.verify import Verifier

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.grammar import parse_by_grammar
-from proof_r1_formal.text.plain import MAX_DEPTH, MAX_LENGTH, read_plain
+from proof_r1_formal.text.parse import PLAIN_DEPTH, PLAIN_LENGTH, read_plain
 from proof_r1_formal.text.show import show
 
 PIECES = (
@@ -74,7 +74,7 @@ def test_the_usual_notation_needs_no_grammar(text: str) -> None:
         *("", "P(a", "P(a))", "P(f(a))", "a = b", "P and Q", "∀x P x", "forall x. P(x)", "P(a) ∨", "~P"),
         *("∀xP(x)", "∀x P(x) → Q(x)", "∃x P(x) ∧ Q", "P → Q → R", "∀x P(a)", "∀x (P(x) → Fx)", "∀X (P(X) → Q(x))"),
         *("P(1,000)", "Ex(x)", "_(a)", "Iga_Świątek(a)", "P(if)", "Ǝ(a)"),
-        *('"a b"(c)', "not-guilty(tom)", "¬" * (MAX_DEPTH + 1) + "P", "P ∧ " * (MAX_LENGTH // 4) + "P"),
+        *('"a b"(c)', "not-guilty(tom)", "¬" * (PLAIN_DEPTH + 1) + "P", "P ∧ " * (PLAIN_LENGTH // 4) + "P"),
     ],
 )
 def test_the_unusual_is_left_to_the_grammar(text: str) -> None:
