@@ -110,7 +110,7 @@ def Step.ofNumber (base most n : Nat) : Step :=
     readMany base (readBoth (readNumber base) (readNumber base)) n fun constants n =>
       readLines base most n fun p _ => ⟨dependencies, a, ⟨constants, p⟩⟩
 /-- The trace of steps as numbers. The last step concludes the first option. -/
-def Trace.ofNumbers (lemmas : List Lemma) (base most last : Nat) (steps : List Nat) : Trace :=
+def Trace.ofNumbers (lemmas : List Lemma) (last base most : Nat) (steps : List Nat) : Trace :=
   ⟨lemmas, steps.rec .nil fun n _ rest => .cons (.ofNumber base most n) rest, last, 0⟩
 
 end
