@@ -102,7 +102,7 @@ def list_text(items: Sequence[str]) -> str:
 
 
 def numbers_text(steps: Sequence[Tree]) -> str:
-    """The arguments of ``Trace.ofNumbers`` that say how to read the steps, and the steps: base, most digits, numbers."""
+    """The last arguments of ``Trace.ofNumbers``: the base, the most digits that a step has, and the numbers."""
     digits = [[*digits_of(step)] for step in steps]
     base = 1 << max([16, *[digit for each in digits for digit in each]]).bit_length()
     numbers = list_text([str(number_of(each, base)) for each in digits])

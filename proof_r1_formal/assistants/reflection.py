@@ -52,11 +52,11 @@ def answer(
 ) -> LeanTheorem:
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
-    With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
-    are have definitions, unless there are more than :data:`MOST_NAMED` steps. More steps are numbers.
+    With a model it also says that the premises have one. The problem has a definition. So have the symbols, the
+    premises and the goal, unless there are more than :data:`MOST_NAMED` steps. More steps are numbers.
 
     Raises:
-        ProofError: a proof cannot be written as data.
+        ProofError: a proof cannot be written as data, or two premises or steps have the same id.
         SignatureError: the formulas use a symbol in two ways.
         StructureError: the model does not interpret a symbol of the premises.
     """
@@ -70,29 +70,29 @@ def answer(
     lemmas = Lemmas([proof for _, _, _, proof in steps])
     given = _formulas(premises, goal, numbers)
     written: list[Tree] = []
-    for id_, dependencies, formula, proof in steps:
-        before = [formulas[each] for each in dependencies]
-        known: list[Tree] = [places[each] for each in dependencies]
-        derivation = derivation_data(proof, before, formula, numbers, lemmas)
-        written.append((known, formula_data(formula, numbers), derivation))
-    last = places[steps[-1][0]]
+    for _, dependencies, formula, proof in steps:
+        derivation = derivation_data(proof, [formulas[each] for each in dependencies], formula, numbers, lemmas)
+        written.append(([places[each] for each in dependencies], formula_data(formula, numbers), derivation))
+    last = len(formulas) - 1
     if named:
         trace = text_of((lemmas.data, written, last, 0))
     else:
         trace = f"{_CHECKER}.Trace.ofNumbers {text_of(lemmas.data)} {last} {numbers_text(written)}"
-    says = [each.name if named else each.value for each in given]
-    problem = f"⟨{text_of(numbers.declarations())}, {list_text(says[:-1])}, {list_text(says[-1:])}⟩"
-    stated = "problem" if named else problem
-    entails, proof_ = f"{_CHECKER}.Problem.Entails {stated} 0", f"{_CHECKER}.trace_sound (t := {trace}) {_EVALUATED}"
+    entails, proof_ = f"{_CHECKER}.Problem.Entails problem 0", f"{_CHECKER}.trace_sound (t := {trace}) {_EVALUATED}"
     if model is not None:
         tables = _tables(model, Signature.infer(every), numbers)
-        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent {stated})"
+        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent problem)"
         proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) {_EVALUATED} {_EVALUATED}"
+    *known, says = [each.name if named else each.value for each in given]
+    problem = f"⟨{text_of(numbers.declarations())}, {list_text(known)}, {list_text([says])}⟩"
+    definitions = (*numbers.definitions(), *given) if named else ()
     legend = "; ".join([f"{id_} is number {number}" for id_, number in places.items()])
-    if not named:
-        return LeanTheorem(f": {entails}", proof_, f"{numbers.legend()}; {legend}")
-    defined = (*numbers.definitions(), *given, Definition("problem", f"{_CHECKER}.Problem", problem))
-    return LeanTheorem(f": {entails}", proof_, legend, definitions=defined)
+    return LeanTheorem(
+        f": {entails}",
+        proof_,
+        legend if named else f"{numbers.legend()}; {legend}",
+        definitions=(*definitions, Definition("problem", f"{_CHECKER}.Problem", problem)),
+    )
 
 
 MOST_NAMED = 100
