@@ -210,8 +210,8 @@ def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str
 
 def _choice(tables: Sequence[str], first: int = 0) -> str:
     """The choice of a table by its number, of which this is the first."""
-    if len(tables) <= 1:
-        return f"(.one {''.join(tables) or '(.value 0)'})"
+    if len(set(tables)) <= 1:
+        return f"(.one {tables[0] if tables else '(.value 0)'})"
     half = len(tables) // 2
     low, high = _choice(tables[:half], first), _choice(tables[half:], first + half)
     return f"(.upTo {first + half - 1} {low} {high})"
