@@ -325,7 +325,7 @@ _OURS = re.compile(
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
     r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
-    r"|apply|one|even|odd|upTo|value|cases|true|false|rfl|by|decide|[+]|kernel|sorts|premises|goal|problem"
+    r"|apply|one|upTo|value|cases|true|false|rfl|by|decide|[+]|kernel|sorts|premises|goal|problem"
 )
 
 

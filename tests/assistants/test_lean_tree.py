@@ -51,10 +51,11 @@ BLOCKS = (
         for kind in ("suppose", "absurd")
     ),
 )
-STEPS: tuple[Tree, ...] = (
-    *(([], formula, ([], Block())) for formula in FORMULAS),
-    *(([1, 20], TOP, ([(Symbol(7), 1), (0, 0)], lines)) for lines in BLOCKS),
-)
+NO_CONSTANTS: list[Tree] = []
+NUMBERS: list[Tree] = [1, 20]
+CONSTANTS: list[Tree] = [(Symbol(7), 1), (0, 0)]
+STEPS: list[Tree] = [([], formula, (NO_CONSTANTS, Block())) for formula in FORMULAS]
+STEPS += [(NUMBERS, TOP, (CONSTANTS, lines)) for lines in BLOCKS]
 
 
 def test_a_tree_as_constructors() -> None:
@@ -92,7 +93,7 @@ def test_lean_reads_each_constructor_back(lean: LeanKernel) -> None:
 
 def test_numbers_that_are_no_step_are_rejected(lean: LeanKernel) -> None:
     given = text_of([P])
-    step = ([0], P, ([], Block((Node("again", (0,)),))))
+    step: Tree = ([0], P, ([], Block((Node("again", (0,)),))))
     trace = f"{ROOM}.Trace.ofNumbers .nil 1 {numbers_text([step])}"
     *head, number = trace.removesuffix(" .nil)").split(" ")
     changed = (0, 1, 15, int(number) // 64, int(number) * 64 + 3, (1 << 4000) - 1, 1 << 4000)
