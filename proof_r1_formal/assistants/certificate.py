@@ -97,7 +97,7 @@ class Certificate:
             and self.reflects(style)
             and is_evaluable(Signature.infer(self.premises.values()), model, self.formulas)
         ):
-            return {ANSWER_SOUND: self._reflected(model)}
+            return {ANSWER_SOUND: self.reflected(model=model)}
         return {self.label: self.answer(style), **_refutations(self, style)}
 
     @property
@@ -123,14 +123,15 @@ class Certificate:
             ProofError: a proof cannot be written as data; every proof that the checker accepts can.
         """
         if self.reflects(style):
-            return self._reflected(None)
+            return self.reflected()
         premises = self._premises()
         given = [f"({mangle(name, 'h')} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
         lines = [*self._own_theorems(), *self._lean_steps(premises)]
         return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
 
-    def _reflected(self, model: Structure | None) -> LeanTheorem:
+    def reflected(self, *, model: Structure | None = None) -> LeanTheorem:
+        """The theorem that Lean's checker accepts the steps; with a model, that the premises have it, too."""
         steps = [(step.id, step.dependencies, step.formula, step.proof) for step in self.steps]
         return reflection.answer(self.premises, steps, self.goal, model)
 

@@ -7,8 +7,9 @@ closure and a model of the premises; or, for an answer Uncertain, the two counte
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from proof_r1_formal.assistants.certificate import (
@@ -96,13 +97,10 @@ def faults_of(certificate: AnyCertificate, judgements: Mapping[str, Judgement], 
     for name, judgement in judgements.items():
         if judgement.accepted:
             continue
-        step, reason, line = None, judgement.reason, judgement.line
+        step, line = None, judgement.line
         if line is not None and isinstance(certificate, Certificate) and name in (certificate.label, ANSWER_SOUND):
-            if certificate.reflects(style):
-                reason = "Lean's checker does not accept the steps"
-            else:
-                step = certificate.step_at(line)
-        yield f"{name}{'' if step is None else f', step {step}'}: {reason}"
+            step = None if certificate.reflects(style) else certificate.step_at(line)
+        yield f"{name}{'' if step is None else f', step {step}'}: {judgement.reason}"
 
 
 def certify_many(
@@ -151,7 +149,32 @@ def _by_lean(
 ) -> list[dict[str, Judgement]]:
     theorems = [{} if certificate is None else certificate.theorems(style) for certificate in certificates]
     judgements = iter(kernel.check([theorem for named in theorems for theorem in named.values()]))
-    return [{name: next(judgements) for name in named} for named in theorems]
+    judged = [{name: next(judgements) for name in named} for named in theorems]
+    for certificate, named in zip(certificates, judged, strict=True):
+        for name, judgement in named.items():
+            if judgement.false and isinstance(certificate, Certificate) and name in (certificate.label, ANSWER_SOUND):
+                named[name] = judgement._replace(reason=_reason(kernel, certificate))
+    return judged
+
+
+def _reason(kernel: LeanKernel, certificate: Certificate) -> str:
+    """What Lean's checker does not accept of a certificate by reflection: the first step, the goal or the model."""
+    steps = certificate.steps
+
+    def rejects(count: int) -> bool:
+        """Whether the first steps are no proof of what the last of them concludes."""
+        first = replace(certificate, steps=steps[:count], goal=steps[count - 1].formula)
+        known = {*first.premises, *[step.id for step in first.steps]}
+        if not known.issuperset(steps[count - 1].dependencies):
+            return True
+        return not kernel.check([first.reflected()])[0].accepted
+
+    place = bisect_left(range(1, len(steps) + 1), True, key=rejects)
+    if place < len(steps):
+        return f"Lean's checker does not accept step {steps[place].id}"
+    if not kernel.check([certificate.reflected()])[0].accepted:
+        return "the last step does not conclude the answer"
+    return "Lean's checker does not accept the model of the premises"
 
 
 def _by_isabelle(kernel: IsabelleKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:

@@ -83,13 +83,15 @@ class LeanTheorem(NamedTuple):
 class Judgement(NamedTuple):
     """The judgement of the kernel on a theorem: the reason of a rejection, or the axioms of the proof.
 
-    The line is that of the error in the theorem's text, counted from 0, if Lean named one.
+    The line is that of the error in the theorem's text, counted from 0, if Lean named one. A theorem is false if Lean
+    rejects it because an evaluation in its proof does not give ``true``.
     """
 
     accepted: bool
     reason: str = ""
     axioms: tuple[str, ...] = ()
     line: int | None = None
+    false: bool = False
 
 
 class _Position(msgspec.Struct):
@@ -323,7 +325,7 @@ _OURS = re.compile(
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
     r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
-    r"|apply|one|even|odd|upTo|value|cases|true|false|rfl|by|decide|[+]|kernel|sorts|premises|goal|problem"
+    r"|apply|one|upTo|value|cases|true|false|rfl|by|decide|[+]|kernel|sorts|premises|goal|problem"
 )
 
 
@@ -358,6 +360,10 @@ def foreign_word(theorem: LeanTheorem) -> str | None:
     return None
 
 
+_DECIDE = re.compile(r"tactic [`']decide[`'] ", re.IGNORECASE)
+"""How a full Lean begins to say that an evaluation has no success."""
+
+
 def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[int, int]]) -> list[Judgement] | str:
     """A judgement for each span of lines (the last being ``#print axioms``), or why the run says nothing."""
     messages: list[_Message] = []
@@ -377,9 +383,12 @@ def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[i
 
 def _judgement(number: int, first: int, last: int, messages: Sequence[_Message]) -> Judgement:
     mine = [message for message in messages if first <= message.pos.line <= last]
-    for message in mine:
-        if message.severity != "information":
-            return Judgement(False, message.data, line=message.pos.line - first)
+    fault = next((message for message in mine if message.severity != "information"), None)
+    if fault is not None:
+        # Of an evaluation without success, the wheel's Lean says nothing, but then there is no theorem to report on.
+        if fault.pos.line == last or _DECIDE.match(fault.data):
+            return Judgement(False, "an evaluation in its proof does not give true", false=True)
+        return Judgement(False, fault.data, line=fault.pos.line - first)
     if len(mine) != 1 or mine[0].pos.line != last:
         return Judgement(False, "there is not exactly one report of axioms, on the line that asked for it")
     said = rf"'(?:n{number}\.)?t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])"

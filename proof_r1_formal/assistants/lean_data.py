@@ -1,7 +1,8 @@
 """Claims and proofs as data of ``theories/lean/ProofR1/Checker``, for Lean's own checker.
 
-In: formulas and proof terms. Out: the text of a Lean term. Symbols and sorts become numbers
-(:class:`Numbers`), bound variables the number of quantifiers between, line numbers how many lines ago.
+In: formulas and proof terms. Out: trees, which ``assistants.lean_tree`` writes as constructors or as numbers. Symbols
+and sorts become numbers (:class:`Numbers`), bound variables the number of quantifiers between, line numbers how many
+lines ago.
 
 What ``kernel.checker`` refuses for how it is written (open formulas, two sorts for one theorem, sorts that the claim
 does not have) cannot be written as data, and is refused here. Whether a line follows is left to Lean.
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from proof_r1_formal.assistants.lean import Definition
+from proof_r1_formal.assistants.lean_tree import FALSE, TRUE, Block, Node, Symbol, Terms, Tree, Word
 from proof_r1_formal.engine.lines import theorems_of
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.kernel import term as t
@@ -67,20 +69,20 @@ class Numbers:
         self.predicates: dict[str, int] = {}
         self.functions: dict[tuple[str, str | None], int] = {}
 
-    def sort(self, name: str) -> str:
-        """The number of a sort, or its name."""
+    def sort(self, name: str) -> Symbol:
+        """The number of a sort."""
         if name != ENTITY and not self.many_sorted:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
         number = self.sorts.setdefault(name, len(self.sorts))
-        return lean.sort_name(name) if self._named else str(number)
+        return self._symbol(number, lean.sort_name(name))
 
-    def predicate(self, name: str) -> str:
-        """The number of a predicate, or its name."""
+    def predicate(self, name: str) -> Symbol:
+        """The number of a predicate."""
         number = self.predicates.setdefault(name, len(self.predicates))
-        return lean.predicate_name(name) if self._named else str(number)
+        return self._symbol(number, lean.predicate_name(name))
 
-    def function(self, term: App) -> str:
-        """The number of a term's outermost function, or its name."""
+    def function(self, term: App) -> Symbol:
+        """The number of a term's outermost function."""
         key = term.function, term.sort
         if term.function in self._given:
             self._arities[*key, len(term.arguments)] = None
@@ -89,32 +91,34 @@ class Numbers:
         self.functions.setdefault(key, len(self.functions))
         return self._function(key)
 
-    def _function(self, key: tuple[str, str | None]) -> str:
+    def _function(self, key: tuple[str, str | None]) -> Symbol:
         name, sort = key
         shown = lean.function_name(name) + ("" if sort is None else f"'{lean.sort_name(sort)}")
-        return shown if self._named else str(self.functions[key])
+        return self._symbol(self.functions[key], shown)
+
+    def _symbol(self, number: int, name: str) -> Symbol:
+        return Symbol(number, name if self._named else None)
 
     def definitions(self) -> tuple[Definition, ...]:
         """The names as numbers, for all that was written so far."""
-        named = [(lean.sort_name(name), number) for name, number in self.sorts.items()]
-        named += [(lean.predicate_name(name), number) for name, number in self.predicates.items()]
-        named += [(self._function(key), number) for key, number in self.functions.items()]
-        return tuple([Definition(name, "Nat", str(number)) for name, number in named])
+        symbols_ = [*map(self.sort, self.sorts), *map(self.predicate, self.predicates)]
+        symbols_ += map(self._function, self.functions)
+        return tuple([Definition(each.name or "", "Nat", str(each.number)) for each in symbols_])
 
-    def declarations(self) -> str:
+    def declarations(self) -> list[Tree]:
         """The sorts of the functions of the claim that were written so far."""
-        found = []
+        found: list[Tree] = []
         for name, sort, arity in self._arities:
             type_ = self._functions.get(name, FunctionType((ENTITY,) * arity, ENTITY))
             if len(type_.arguments) == arity and sort in (None, type_.result):
-                places = texts([self.sort(place) for place in type_.arguments])
-                found.append(f"⟨{self._function((name, sort))}, {places}, {self.sort(type_.result)}⟩")
-        return texts(found)
+                places: list[Tree] = [self.sort(place) for place in type_.arguments]
+                found.append((self._function((name, sort)), places, self.sort(type_.result)))
+        return found
 
-    def constants(self, sorts: Mapping[str, str]) -> str:
+    def constants(self, sorts: Mapping[str, str]) -> list[Tree]:
         """The constants that are not of the claim, each with its sort; the default one if it is not known."""
         found = [(self._function(key), key[1], sorts.get(key[0], ENTITY)) for key in self.own]
-        return texts([f"⟨{shown}, {self.sort(sort)}⟩" for shown, named, sort in found if named in (None, sort)])
+        return [(symbol, self.sort(sort)) for symbol, named, sort in found if named in (None, sort)]
 
     def legend(self) -> str:
         """Which name each number is, on one line of ASCII."""
@@ -126,63 +130,62 @@ class Numbers:
 # -- formulas ---------------------------------------------------------------------------------------------------------
 
 
-def texts(items: Sequence[str]) -> str:
-    """The list of the items."""
-    return "".join([f"(.cons {item} " for item in items]) + ".nil" + ")" * len(items)
-
-
-def term_text(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+def term_data(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node:
     """The term as data; the innermost variable stands first in the scope."""
     if isinstance(term, Var):
         if term not in scope:
             raise ProofError("a formula or a term has a free variable")
-        return f"(.var {scope.index(term)})"
-    return f"(.app {numbers.function(term)} {_terms_text(term.arguments, numbers, scope)})"
+        return Node("var", (scope.index(term),))
+    return Node("app", (numbers.function(term), _terms_data(term.arguments, numbers, scope)))
 
 
-def _terms_text(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+def _terms_data(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> Terms:
     """The terms as data."""
-    return texts([term_text(term, numbers, scope) for term in terms])
+    return Terms(tuple([term_data(term, numbers, scope) for term in terms]))
 
 
-def formula_text(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+def formula_data(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node:
     """The formula as data; the innermost variable stands first in the scope."""
     match formula:
         case Top():
-            return ".top"
+            return Node("top")
         case Bottom():
-            return ".bottom"
+            return Node("bottom")
         case Atom(predicate, arguments):
-            return f"(.atom {numbers.predicate(predicate)} {_terms_text(arguments, numbers, scope)})"
+            return Node("atom", (numbers.predicate(predicate), _terms_data(arguments, numbers, scope)))
         case Eq(left, right):
-            return f"(.equal {term_text(left, numbers, scope)} {term_text(right, numbers, scope)})"
+            return Node("equal", (term_data(left, numbers, scope), term_data(right, numbers, scope)))
         case Not(body):
-            return f"(.not {formula_text(body, numbers, scope)})"
+            return Node("not", (formula_data(body, numbers, scope),))
         case Binary(left, right):
-            sides = f"{formula_text(left, numbers, scope)} {formula_text(right, numbers, scope)}"
-            return f"(.binary .{type(formula).__name__.lower()} {sides})"
+            sides = (formula_data(left, numbers, scope), formula_data(right, numbers, scope))
+            return Node("binary", (Word(f".{type(formula).__name__.lower()}"), *sides))
     assert isinstance(formula, Binder)
-    kind, inside = ".forAll" if isinstance(formula, ForAll) else ".exist", (formula.variable, *scope)
-    return f"({kind} {numbers.sort(formula.variable.sort)} {formula_text(formula.body, numbers, inside)})"
+    kind, inside = "forAll" if isinstance(formula, ForAll) else "exist", (formula.variable, *scope)
+    return Node(kind, (numbers.sort(formula.variable.sort), formula_data(formula.body, numbers, inside)))
 
 
-def claim_text(premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
-    """The claim that the premises entail the conclusion. Written after its proof, it declares what the proof names."""
-    given = [formula_text(premise, numbers) for premise in premises]
-    says = formula_text(conclusion, numbers)
-    return f"⟨{numbers.declarations()}, {texts(given)}, {says}⟩"
+def claim_data(premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> Tree:
+    """The claim that the premises entail the conclusion. Made after its proof, it declares what the proof names."""
+    given: list[Tree] = [formula_data(premise, numbers) for premise in premises]
+    says = formula_data(conclusion, numbers)
+    return numbers.declarations(), given, says
 
 
 # -- proofs -----------------------------------------------------------------------------------------------------------
 
 
 class Lemmas:
-    """The theorems that proofs apply, each after those that its own proof applies."""
+    """The theorems that proofs apply, each after those that its own proof applies.
+
+    Attributes:
+        data: the theorems.
+    """
 
     def __init__(self, proofs: Iterable[t.Proof]) -> None:
         self._places: dict[t.Theorem, int] = {}
         self._numbers: list[Numbers] = []
-        self._texts: list[str] = []
+        self.data: list[Tree] = []
         for proof in proofs:
             for theorem in theorems_of(proof, lambda theorem: theorem not in self._places):
                 self._add(theorem)
@@ -196,14 +199,10 @@ class Lemmas:
         numbers = Numbers(patterns)
         if numbers.many_sorted:
             raise ProofError("a theorem is stated about the default sort")
-        derivation = derivation_text(theorem.proof, theorem.premises, theorem.conclusion, numbers, self)
-        self._texts.append(f"⟨{claim_text(theorem.premises, theorem.conclusion, numbers)}, {derivation}⟩")
+        derivation = derivation_data(theorem.proof, theorem.premises, theorem.conclusion, numbers, self)
+        self.data.append((claim_data(theorem.premises, theorem.conclusion, numbers), derivation))
         self._places[theorem] = len(self._numbers)
         self._numbers.append(numbers)
-
-    def text(self) -> str:
-        """The theorems as data."""
-        return texts(self._texts)
 
     def find(self, theorem: t.Theorem) -> tuple[int, Numbers]:
         """How many theorems ago it was, and the numbers of its letters."""
@@ -211,20 +210,20 @@ class Lemmas:
         return len(self._numbers) - 1 - place, self._numbers[place]
 
 
-def proof_text(proof: t.Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
+def proof_data(proof: t.Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> Tree:
     """The proof as data, with the theorems that it applies.
 
     Raises:
         ProofError: it cannot be written as data.
     """
     lemmas = Lemmas([proof])
-    derivation = derivation_text(proof, premises, conclusion, numbers, lemmas)
-    return f"⟨{lemmas.text()}, {derivation}⟩"
+    derivation = derivation_data(proof, premises, conclusion, numbers, lemmas)
+    return lemmas.data, derivation
 
 
-def derivation_text(
+def derivation_data(
     proof: t.Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers, lemmas: Lemmas
-) -> str:
+) -> Tree:
     """The lines of a proof as data, with the sorts of the constants that they bring in.
 
     Args:
@@ -237,7 +236,7 @@ def derivation_text(
     """
     numbers.own.clear()
     lines = _Writer(numbers, lemmas).block(proof, len(premises))
-    return f"⟨{numbers.constants(constant_sorts(proof, premises, conclusion))}, {lines}⟩"
+    return numbers.constants(constant_sorts(proof, premises, conclusion)), lines
 
 
 class _Writer:
@@ -247,61 +246,59 @@ class _Writer:
         self._numbers = numbers
         self._lemmas = lemmas
 
-    def block(self, block: t.Block, count: int) -> str:
+    def block(self, block: t.Block, count: int) -> Block:
         """The lines of a block, before which there are some lines."""
-        parts = [self._line(line, count + number) for number, line in enumerate(block)]
-        return "".join([f"({part} " for part in parts]) + ".done" + ")" * len(parts)
+        return Block(tuple([self._line(line, count + number) for number, line in enumerate(block)]))
 
-    def _line(self, line: t.Line, count: int) -> str:
-        """A line but for the rest of its block."""
+    def _line(self, line: t.Line, count: int) -> Node:
+        """A line without the rest of its block."""
 
         def ago(number: int) -> int:
             return count - 1 - number if 0 <= number < count else count  # Lean finds no line so long ago
 
-        def all_ago(given: Iterable[int]) -> str:
-            return texts([str(ago(number)) for number in given])
+        def all_ago(given: Iterable[int]) -> list[Tree]:
+            return [ago(number) for number in given]
 
         match line:
             case t.Witness(main, constant):
-                return f".witness {ago(main)} {self._constant(constant)}"
+                return Node("witness", (ago(main), self._constant(constant)))
             case t.Arbitrary(formula, constant, block):
-                return f".arbitrary {self._formula(formula)} {self._constant(constant)} {self.block(block, count)}"
+                return Node("arbitrary", (self._formula(formula), self._constant(constant), self.block(block, count)))
             case t.Suppose(formula, block) | t.Absurd(formula, block):
-                kind = ".suppose" if isinstance(line, t.Suppose) else ".absurd"
-                return f"{kind} {self._formula(formula)} {self.block(block, count + 1)}"
+                kind = "suppose" if isinstance(line, t.Suppose) else "absurd"
+                return Node(kind, (self._formula(formula), self.block(block, count + 1)))
             case t.Repeat(premise):
-                rule = f".again {ago(premise)}"
+                return Node("again", (ago(premise),))
             case t.Eliminate(main, side, other):
-                left = "true" if side == "left" else "false"
-                rule = f".eliminate {ago(main)} {left} {all_ago(() if other is None else (other,))}"
+                left = TRUE if side == "left" else FALSE
+                return Node("eliminate", (ago(main), left, all_ago(() if other is None else (other,))))
             case t.Introduce(formula, premises):
-                rule = f".introduce {self._formula(formula)} {all_ago(premises)}"
+                return Node("introduce", (self._formula(formula), all_ago(premises)))
             case t.Instance(main, term):
-                rule = f".instantiate {ago(main)} {term_text(term, self._numbers)}"
+                return Node("instantiate", (ago(main), term_data(term, self._numbers)))
             case t.Generalise(formula, premise, term):
-                rule = f".generalise {self._formula(formula)} {ago(premise)} {term_text(term, self._numbers)}"
+                return Node("generalise", (self._formula(formula), ago(premise), term_data(term, self._numbers)))
             case t.Contradiction(first, second):
-                rule = f".contradiction {ago(first)} {ago(second)}"
+                return Node("contradiction", (ago(first), ago(second)))
             case t.Truth(formula) | t.Leibniz(formula):
-                rule = f"{'.truth' if isinstance(line, t.Truth) else '.leibniz'} {self._formula(formula)}"
+                return Node("truth" if isinstance(line, t.Truth) else "leibniz", (self._formula(formula),))
             case t.Reflexivity(term):
-                rule = f".reflexivity {term_text(term, self._numbers)}"
+                return Node("reflexivity", (term_data(term, self._numbers),))
             case t.Apply(theorem, substitution, premises):
                 number, letters = self._lemmas.find(theorem)
-                rule = f".apply {number} {self._values(theorem, letters, substitution)} {all_ago(premises)}"
+                return Node("apply", (number, self._values(theorem, letters, substitution), all_ago(premises)))
             case _:
                 assert_never(line)
-        return f".line ({rule})"
 
-    def _formula(self, formula: Formula) -> str:
-        return formula_text(formula, self._numbers)
+    def _formula(self, formula: Formula) -> Node:
+        return formula_data(formula, self._numbers)
 
-    def _constant(self, constant: App) -> str:
+    def _constant(self, constant: App) -> Symbol:
         if not isinstance(constant, App) or constant.arguments or constant.sort is not None:
             raise ProofError(f"{constant!r} is not a new constant")
         return self._numbers.function(constant)
 
-    def _values(self, theorem: t.Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> str:
+    def _values(self, theorem: t.Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> Tree:
         """The values of the letters of a theorem."""
         patterns = (*theorem.premises, theorem.conclusion)
         parts = [part for pattern in patterns for part in subformulas(pattern)]
@@ -314,7 +311,8 @@ class _Writer:
             if not is_formula and (kind != "constant" or value is None or isinstance(value, Lambda)):
                 raise ProofError(f"the substitution does not bind pattern variable {name!r}")
         sorts = {ENTITY for name in binders if not isinstance(substitution.get(name), Var)}
-        predicates, constants = [], []
+        predicates: list[Tree] = []
+        constants: list[Tree] = []
         for name, value in substitution.items():
             match value:
                 case Lambda(variables, body):
@@ -322,16 +320,15 @@ class _Writer:
                     scope = [Var("", f"␣{place}") for place in range(len(variables))]
                     for variable, place in holes.items():
                         scope[place] = variable
-                    body_text = formula_text(body, self._numbers, tuple(scope))
-                    predicates.append(f"⟨{letters.predicate(name)}, {body_text}⟩")
+                    predicates.append((letters.predicate(name), formula_data(body, self._numbers, tuple(scope))))
                     sorts.update([variable.sort for variable in variables])
                 case Var():
                     if value.name != name or name not in binders:
                         raise ProofError("of a theorem's variables only the sort may change")
                     sorts.add(value.sort)
                 case term:
-                    constants.append(f"⟨{letters.function(App(name, ()))}, {term_text(term, self._numbers)}⟩")
+                    constants.append((letters.function(App(name, ())), term_data(term, self._numbers)))
         if len(sorts) > 1:
             raise ProofError("a theorem is used with more than one sort")
         sort = self._numbers.sort(sorts.pop() if sorts else ENTITY)
-        return f"⟨{sort}, {texts(predicates)}, {texts(constants)}⟩"
+        return sort, predicates, constants

@@ -199,7 +199,7 @@ def _definitions(definitions: Collection[Definition], certificate: AnyCertificat
     """The symbols by number, and the premises and the goal, each below what the problem says there."""
     notes = {premise_name(id_): note for id_, note in _premise_note(certificate, problem).items()}
     notes[GOAL] = _goal_note(certificate)
-    lines = ["-- The symbols of the problem, as numbers of their kind.", "noncomputable section"]
+    lines = ["-- The problem; its symbols are numbers of their kind.", "noncomputable section"]
     for each in definitions:
         lines += [*([notes[each.name]] if each.name in notes else []), each.text()]
     return "\n".join([*lines, "end"])

@@ -14,13 +14,13 @@ from proof_r1_formal.assistants.lean import Definition, LeanTheorem
 from proof_r1_formal.assistants.lean_data import (
     Lemmas,
     Numbers,
-    claim_text,
-    derivation_text,
-    formula_text,
-    proof_text,
-    texts,
+    claim_data,
+    derivation_data,
+    formula_data,
+    proof_data,
 )
-from proof_r1_formal.assistants.lean_numbers import trace_text
+from proof_r1_formal.assistants.lean_tree import Tree, list_text, numbers_text, text_of
+from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import Formula
@@ -52,48 +52,47 @@ def answer(
 ) -> LeanTheorem:
     """The theorem that the premises, by id, entail the goal, by the steps of a trace, the last of which concludes it.
 
-    With a model it also says that the premises have one. The symbols, the premises, the goal and the problem that they
-    are have definitions, unless there are more than :data:`MOST_NAMED` steps. More steps are numbers.
+    With a model it also says that the premises have one. The problem has a definition. So have the symbols, the
+    premises and the goal, unless there are more than :data:`MOST_NAMED` steps. More steps are numbers.
 
     Raises:
-        ProofError: a proof cannot be written as data.
+        ProofError: a proof cannot be written as data, or two premises or steps have the same id.
         SignatureError: the formulas use a symbol in two ways.
         StructureError: the model does not interpret a symbol of the premises.
     """
     every = (*premises.values(), *[formula for _, _, formula, _ in steps], goal)
+    formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
+    if len(formulas) < len(premises) + len(steps):
+        raise ProofError("two premises or steps have the same id")
     named = len(steps) <= MOST_NAMED
     numbers = Numbers(every, named=named)
-    formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
-    places = {id_: number for number, id_ in enumerate(formulas, 1)}
-    keys = {id_: _key(number) for id_, number in places.items()}
+    places = {id_: number for number, id_ in enumerate(formulas)}
     lemmas = Lemmas([proof for _, _, _, proof in steps])
     given = _formulas(premises, goal, numbers)
-    written = []
-    for id_, dependencies, formula, proof in steps:
-        before = [formulas[each] for each in dependencies]
-        derivation = derivation_text(proof, before, formula, numbers, lemmas)
-        known = texts([keys[each] if named else str(places[each]) for each in dependencies])
-        id_text = f"{keys[id_]}, " if named else ""
-        written.append(f"⟨{id_text}{known}, {formula_text(formula, numbers)}, {derivation}⟩")
-    says = {each.name: each.name if named else each.value for each in given}
+    written: list[Tree] = []
+    for _, dependencies, formula, proof in steps:
+        derivation = derivation_data(proof, [formulas[each] for each in dependencies], formula, numbers, lemmas)
+        written.append(([places[each] for each in dependencies], formula_data(formula, numbers), derivation))
+    last = len(formulas) - 1
     if named:
-        by_key = texts([f"⟨{keys[id_]}, {says[premise_name(id_)]}⟩" for id_ in premises])
-        trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
+        trace = text_of((lemmas.data, written, last, 0))
     else:
-        by_key = f"{_CHECKER}.keyed {texts([says[premise_name(id_)] for id_ in premises])} 1"
-        trace = trace_text(lemmas.text(), written, len(premises) + 1)
-    problem = f"⟨{numbers.declarations()}, {by_key}, {texts([says[GOAL]])}⟩"
-    stated = "problem" if named else problem
-    entails, proof_ = f"{_CHECKER}.Problem.Entails {stated} 0", f"{_CHECKER}.trace_sound (t := {trace}) {_EVALUATED}"
+        trace = f"{_CHECKER}.Trace.ofNumbers {text_of(lemmas.data)} {last} {numbers_text(written)}"
+    entails, proof_ = f"{_CHECKER}.Problem.Entails problem 0", f"{_CHECKER}.trace_sound (t := {trace}) {_EVALUATED}"
     if model is not None:
         tables = _tables(model, Signature.infer(every), numbers)
-        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent {stated})"
+        entails = f"And ({entails}) ({_CHECKER}.Problem.Consistent problem)"
         proof_ = f"{_CHECKER}.answer_sound (t := {trace}) (T := {tables}) {_EVALUATED} {_EVALUATED}"
-    legend = "; ".join([f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)])
-    if not named:
-        return LeanTheorem(f": {entails}", proof_, f"{numbers.legend()}; {legend}")
-    defined = (*numbers.definitions(), *given, Definition("problem", f"{_CHECKER}.Problem", problem))
-    return LeanTheorem(f": {entails}", proof_, legend, definitions=defined)
+    *known, says = [each.name if named else each.value for each in given]
+    problem = f"⟨{text_of(numbers.declarations())}, {list_text(known)}, {list_text([says])}⟩"
+    definitions = (*numbers.definitions(), *given) if named else ()
+    legend = "; ".join([f"{id_} is number {number}" for id_, number in places.items()])
+    return LeanTheorem(
+        f": {entails}",
+        proof_,
+        legend if named else f"{numbers.legend()}; {legend}",
+        definitions=(*definitions, Definition("problem", f"{_CHECKER}.Problem", problem)),
+    )
 
 
 MOST_NAMED = 100
@@ -111,14 +110,9 @@ def _formulas(premises: Mapping[str, Formula], goal: Formula | None, numbers: Nu
     """The definitions of the premises and of the goal, if there is one."""
     named = {premise_name(id_): formula for id_, formula in premises.items()}
     named |= {} if goal is None else {GOAL: goal}
-    return [Definition(name, f"{_CHECKER}.Formula", formula_text(each, numbers)) for name, each in named.items()]
-
-
-def _key(number: int) -> str:
-    """A number from 1 on as a key of a map, by its binary digits."""
-    if number == 1:
-        return ".one"
-    return f"({'.odd' if number % 2 else '.even'} {_key(number // 2)})"
+    return [
+        Definition(name, f"{_CHECKER}.Formula", text_of(formula_data(each, numbers))) for name, each in named.items()
+    ]
 
 
 def verdict(premises: Sequence[Formula], conclusion: Formula, proof: Proof, accepted: bool) -> LeanTheorem:
@@ -134,8 +128,8 @@ def verdict(premises: Sequence[Formula], conclusion: Formula, proof: Proof, acce
 
 def _claim_and_proof(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> tuple[str, str, str]:
     numbers = Numbers((*premises, conclusion))
-    data = proof_text(proof, premises, conclusion, numbers)  # before the claim, which declares what the proof names
-    return claim_text(premises, conclusion, numbers), data, numbers.legend()
+    data = proof_data(proof, premises, conclusion, numbers)  # before the claim, which declares what the proof names
+    return text_of(claim_data(premises, conclusion, numbers)), text_of(data), numbers.legend()
 
 
 def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem:
@@ -147,7 +141,7 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
     """
     formulas = (*premises, conclusion)
     numbers = Numbers(formulas)
-    claim = claim_text(premises, conclusion, numbers)
+    claim = text_of(claim_data(premises, conclusion, numbers))
     tables = _tables(structure, Signature.infer(formulas), numbers)
     return LeanTheorem(
         f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) {_EVALUATED}", numbers.legend()
@@ -168,8 +162,8 @@ def failure(
     formulas = (*premises.values(), *(() if goal is None else (goal,)))
     numbers = Numbers(formulas, named=True)
     given = _formulas(premises, goal, numbers)
-    sorts = Definition("sorts", f"List {_CHECKER}.Declaration", numbers.declarations())
-    known = Definition("premises", f"List {_CHECKER}.Formula", texts([premise_name(id_) for id_ in premises]))
+    sorts = Definition("sorts", f"List {_CHECKER}.Declaration", text_of(numbers.declarations()))
+    known = Definition("premises", f"List {_CHECKER}.Formula", list_text([premise_name(id_) for id_ in premises]))
     tables = _tables(structure, Signature.infer(formulas), numbers)
     says = ".bottom" if goal is None else f"(.not {GOAL})" if negated else GOAL
     return LeanTheorem(
@@ -211,13 +205,13 @@ def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str
         else "(.value 0)"
         for name, _ in numbers.functions
     ]
-    return f"⟨{texts(last)}, {_choice(functions)}, {_choice(predicates)}⟩"
+    return f"⟨{list_text(last)}, {_choice(functions)}, {_choice(predicates)}⟩"
 
 
 def _choice(tables: Sequence[str], first: int = 0) -> str:
     """The choice of a table by its number, of which this is the first."""
-    if len(tables) <= 1:
-        return f"(.one {''.join(tables) or '(.value 0)'})"
+    if len(set(tables)) <= 1:
+        return f"(.one {tables[0] if tables else '(.value 0)'})"
     half = len(tables) // 2
     low, high = _choice(tables[:half], first), _choice(tables[half:], first + half)
     return f"(.upTo {first + half - 1} {low} {high})"

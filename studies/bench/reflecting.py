@@ -61,7 +61,8 @@ def main() -> int:
         for model in (False, True):
             theorem = chain(steps, model=model)
             best = min([seconds(kernel, theorem) for _ in range(options.runs)])
-            size = len(theorem.text("t").encode()) / 1024
+            texts = [each.text() for each in theorem.definitions] + [theorem.text("t")]
+            size = len("\n".join(texts).encode()) / 1024
             said = "with" if model else "without"
             sys.stdout.write(f"{steps} steps, {said} a model: {best:.1f} s of CPU for {size:,.0f} KiB\n")
             sys.stdout.flush()

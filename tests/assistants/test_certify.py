@@ -7,18 +7,20 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style
-from proof_r1_formal.assistants.certify import CheckedCertification, certify, certify_many
+from proof_r1_formal.assistants.certify import certify, certify_many, faults_of, judge
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
 from proof_r1_formal.data.problem import Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed, Query
-from proof_r1_formal.kernel.syntax import Atom, Formula, const
+from proof_r1_formal.kernel.syntax import Atom, Formula, Not, const
+from proof_r1_formal.kernel.term import Repeat
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula
@@ -188,12 +190,33 @@ def test_examples(lean: LeanKernel) -> None:
     assert [fault for found in reflected for fault in found.faults()] == []
 
 
-def test_what_leans_checker_rejects_is_said() -> None:
-    certified = certify(VERIFIER, problem(), completion(S1, S2, END))
+def test_what_leans_checker_rejects_is_said(lean: LeanKernel) -> None:
+    """The first step that it does not accept, the goal, or the model; and what is no evaluation in Lean's words."""
+    certificate = certify(VERIFIER, problem(), completion(S1, S2, END)).certificate
+    assert isinstance(certificate, Certificate) and certificate.model is not None
+    first, second, last = certificate.steps
+    wrong = (Repeat(0),)
+    every = {**certificate.model.predicates, "cat": frozenset({(0,)})}
+    cases = {
+        "Lean's checker does not accept step s1": replace(
+            certificate, steps=(replace(first, proof=wrong), second, last)
+        ),
+        "Lean's checker does not accept step s2": replace(
+            certificate, steps=(first, replace(second, proof=wrong), replace(last, proof=wrong))
+        ),
+        "the last step does not conclude the answer": replace(certificate, goal=Not(certificate.goal)),
+        "Lean's checker does not accept the model of the premises": replace(
+            certificate, model=replace(certificate.model, predicates=every)
+        ),
+    }
+    judged = judge([certificate, *cases.values()], lean, "reflect")
+    assert [list(faults_of(certificate, judgements, "reflect")) for judgements in judged] == [
+        [],
+        *[[f"answer_sound: {reason}"] for reason in cases],
+    ]
     judgements = {"answer": Judgement(False, "type mismatch", line=1)}
-    found = CheckedCertification(certified, judgements, "reflect")
-    assert not found.is_theorem
-    assert list(found.faults()) == ["answer: Lean's checker does not accept the steps"]
+    assert list(faults_of(certificate, judgements, "reflect")) == ["answer: type mismatch"]
+    assert list(faults_of(certificate, judgements, "shallow")) == ["answer: type mismatch"]
 
 
 def golden_traces(folder: Path) -> list[tuple[Problem, str]]:

@@ -13,6 +13,7 @@ from proof_r1_formal.assistants.lean import AXIOMS, LeanKernel, LeanTheorem, for
 from proof_r1_formal.assistants.theories import check_checker
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
+from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.kernel.checker import shown
 from proof_r1_formal.kernel.model import Structure
@@ -106,9 +107,9 @@ CORRUPTED: dict[str, tuple[dict[str, Formula], list[reflection.Step], Formula]] 
     "another goal": (PREMISES, [*STEPS], Not(GOAL)),
     "another premise": ({**PREMISES, "h1": parse_formula("dog(tom)")}, [*STEPS], GOAL),
     "a dependency less": (PREMISES, changed(1, dependencies=("s1",)), GOAL),
+    "dependencies in another order": (PREMISES, changed(1, dependencies=("h1", "s1")), GOAL),
     "a dependency that comes later": (PREMISES, changed(0, dependencies=("s2",), proof=(Repeat(0),)), GOAL),
     "a step on itself": (PREMISES, changed(1, dependencies=("s2", "h1"), proof=(Repeat(0),)), GOAL),
-    "an id that is taken": (PREMISES, [("h1", ("h1",), PREMISES["h1"], (Repeat(0),)), *STEPS], GOAL),
     "another conclusion": (PREMISES, changed(0, formula=Not(RULE)), GOAL),
     "no line": (PREMISES, changed(1, proof=()), GOAL),
     "another side": (PREMISES, changed(1, proof=(Eliminate(0, "left", 1),)), GOAL),
@@ -126,12 +127,51 @@ def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(
         monkeypatch.setattr(reflection, "MOST_NAMED", 0)
     theorems = [reflection.answer(PREMISES, STEPS, GOAL)]
     theorems += [reflection.answer(*corrupted) for corrupted in CORRUPTED.values()]
-    assert (".Trace.ofNumbers " in theorems[0].proof, theorems[0].definitions == ()) == (as_numbers, as_numbers)
+    assert (".Trace.ofNumbers " in theorems[0].proof, len(theorems[0].definitions)) == (
+        as_numbers,
+        1 if as_numbers else 8,
+    )
     assert [foreign_word(theorem) for theorem in theorems] == [None] * len(theorems)
     accepted, *rejected = lean.check(theorems)
     assert accepted.accepted, accepted.reason
     assert set(accepted.axioms) == AXIOMS
     assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
+
+
+def test_an_id_is_that_of_one_premise_or_step() -> None:
+    for id_ in ("h1", "s2"):
+        with pytest.raises(ProofError, match="two premises or steps have the same id"):
+            reflection.answer(PREMISES, [(id_, ("h1",), PREMISES["h1"], (Repeat(0),)), *STEPS], GOAL)
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_each_step_finds_each_earlier_one_and_no_other(
+    as_numbers: bool, lean: LeanKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers of premises and steps, on both sides of each power of two, as dependencies of the last of n."""
+    monkeypatch.setattr(reflection, "MOST_NAMED", 0 if as_numbers else 100)
+    facts = [parse_formula(f"p{n}(tom)") for n in range(18)]
+    either = [Or(fact, facts[0]) for fact in facts]
+    premises = {f"h{n}": fact for n, fact in enumerate(facts[:7])}
+    steps: list[reflection.Step] = [(f"s{n}", ("h6",), either[6], (Introduce(either[6], (0,)),)) for n in range(11)]
+    known = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
+    theorems, right = [], []
+    for id_, formula in known.items():
+        for says in (formula, facts[17]):
+            theorems.append(reflection.answer(premises, [*steps, ("last", (id_,), says, (Repeat(0),))], says))
+            right.append(says is formula)
+    assert [judgement.accepted for judgement in lean.check(theorems)] == right
+
+
+def test_what_is_not_there_yet_is_not_known(lean: LeanKernel) -> None:
+    """A number beyond those of the premises and of earlier steps is none, whatever else is found there."""
+    theorem = reflection.answer(PREMISES, STEPS, GOAL)
+    found = [
+        theorem,
+        *[theorem._replace(proof=theorem.proof.replace("⟨(.cons 2 ", f"⟨(.cons {n} ")) for n in (3, 4, 64)],
+    ]
+    assert len({each.proof for each in found}) == 4
+    assert [judgement.accepted for judgement in lean.check(found)] == [True, False, False, False]
 
 
 def test_every_proof_is_a_trace_of_numbers(lean: LeanKernel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,15 +208,31 @@ def test_names_stand_for_numbers() -> None:
     """The symbols, the premises and the goal have definitions; what is said of a theorem is made from its data."""
     theorem = reflection.answer(PREMISES, STEPS, GOAL)
     assert theorem.statement == ": ProofR1.Checker.Problem.Entails problem 0"
-    assert theorem.legend == "h1 is number 1; h2 is number 2; s1 is number 3; s2 is number 4"
+    assert theorem.legend == "h1 is number 0; h2 is number 1; s1 is number 2; s2 is number 3"
     lines = [each.text() for each in theorem.definitions]
     assert lines[:4] == [f"def {name} : Nat := {n}" for name, n in zip(("s_Entity", *NAMES), (0, 0, 1, 0), strict=True)]
     assert lines[4] == "def h_h1 : ProofR1.Checker.Formula := (.atom p_cat (.cons (.app f_tom .nil) .nil))"
     assert lines[6] == "def goal : ProofR1.Checker.Formula := (.atom p_pet (.cons (.app f_tom .nil) .nil))"
-    assert "⟨.one, h_h1⟩" in lines[7]
+    assert "(.cons h_h1 (.cons h_h2 .nil)), (.cons goal .nil)⟩" in lines[7]
 
 
 NAMES = ("p_cat", "p_pet", "f_tom")
+
+
+def test_a_theorem_that_is_false_and_one_that_lean_cannot_read(lean: LeanKernel) -> None:
+    """The first error counts: of a definition, of a proof; of an evaluation the wheel's Lean has none."""
+    theorem = reflection.answer(PREMISES, STEPS, GOAL)
+    *known, problem = theorem.definitions
+    found = [
+        reflection.answer(PREMISES, STEPS, Not(GOAL)),
+        theorem._replace(proof=theorem.proof.replace(".eliminate", ".cases")),
+        theorem._replace(definitions=(*known, problem._replace(value=".bottom"))),
+    ]
+    false, *unreadable = lean.check(found)
+    assert (false.reason, false.false, false.line) == ("an evaluation in its proof does not give true", True, None)
+    assert [judgement.false for judgement in unreadable] == [False, False]
+    assert "ProofR1.Checker.Rule.cases" in unreadable[0].reason
+    assert "ProofR1.Checker.Problem.bottom" in unreadable[1].reason
 
 
 def test_two_countermodels_have_the_same_definitions(lean: LeanKernel) -> None:

@@ -1,6 +1,6 @@
 module
 /-!
-Truth values, options and maps, with what the other modules prove from them.
+Truth values, options, lists and trees, with what the other modules prove from them.
 
 The functions that the kernel evaluates are written with recursors, which it unfolds in half the time that pattern
 matching takes. Theorems about them are in the style "if the result is this, then the parts are that, and so C".
@@ -159,77 +159,78 @@ inductive Choice (α : Type) where
 def Choice.of {α : Type} (c : Choice α) (n : Nat) : α :=
   c.rec (fun a => a) fun limit _ _ low high => Bool.rec high low (Nat.ble n limit)
 
-/-! ## Maps whose keys are binary numbers -/
+/-! ## What is known, by numbers -/
 
-/-- A key: a number from 1 on, by its binary digits, the last one first. -/
-inductive Key where
-  | one
-  | even (half : Key)
-  | odd (half : Key)
+/-- A tree: the data whose numbers are less than the middle, and the others. -/
+inductive Tree (α : Type) where
+  | leaf (a : α)
+  | node (middle : Nat) (low high : Tree α)
+/-- What is found for a number. -/
+def Tree.get {α : Type} (t : Tree α) (n : Nat) : Option α :=
+  t.rec some fun middle _ _ low high => Bool.rec low high (Nat.ble middle n)
 
-/-- A number from 1 on as a key. -/
-def Key.ofNumber (n : Nat) : Key :=
-  n.rec (motive := fun _ => Nat → Key) (fun _ => .one) (fun _ rest n =>
-    Bool.rec (Bool.rec (.odd (rest (Nat.div n 2))) (.even (rest (Nat.div n 2))) (Nat.beq (Nat.mod n 2) 0)) .one
-      (Nat.ble n 1)) n
-
-/-- A map: the value of the key `one`, those of the even keys, and those of the odd ones. -/
-inductive Map (α : Type u) where
+/-- Data with the numbers from 0 on, as a binary counter: each place is free or has a tree of twice as many data as a tree
+at the place before it would have, with the number of its first. The trees of later places have earlier data. -/
+inductive Known (α : Type) where
   | empty
-  | node (value : Option α) (evens odds : Map α)
+  | free (earlier : Known α)
+  | full (first : Nat) (t : Tree α) (earlier : Known α)
+/-- What is found for a number. -/
+def Known.get {α : Type} (K : Known α) (n : Nat) : Option α :=
+  K.rec none (fun _ earlier => earlier) fun first t _ earlier => Bool.rec earlier (t.get n) (Nat.ble first n)
+/-- What is found for each of the numbers; none if there are not so many data. -/
+def Known.gets {α : Type} (K : Known α) (count : Nat) (numbers : List Nat) : Option (List α) :=
+  numbers.rec (some .nil) fun n _ rest => Bool.rec
+    (andThen (K.get n) fun a => andThen rest fun found => some (.cons a found)) none (Nat.ble count n)
+/-- Go on with the data and those of a tree whose first has the number. The kernel evaluates what it goes on with once. -/
+def Known.put {α β : Type} (K : Known α) : Nat → Tree α → (Known α → β) → β :=
+  K.rec (motive := fun _ => Nat → Tree α → (Known α → β) → β) (fun first t go => go (.full first t .empty))
+    (fun earlier _ first t go => go (.full first t earlier))
+    fun before low _ put first t go => put before (.node first low t) fun K => go (.free K)
+/-- Go on with the next number. The kernel evaluates it once. -/
+def next {β : Type} (n : Nat) (go : Nat → β) : β := Nat.rec (go 0) (fun m _ => go m) (Nat.add n 2)
 
-/-- The value of a key. -/
-def Map.get {α : Type u} (k : Key) : Map α → Option α :=
-  k.rec (motive := fun _ => Map α → Option α) (fun m => m.casesOn none fun v _ _ => v)
-    (fun _ get m => m.casesOn none fun _ l _ => get l) fun _ get m => m.casesOn none fun _ _ r => get r
-/-- The map with a value for a key. -/
-def Map.put {α : Type u} (a : α) (k : Key) : Map α → Map α :=
-  k.rec (motive := fun _ => Map α → Map α)
-    (fun m => m.casesOn (.node (some a) .empty .empty) fun _ l r => .node (some a) l r)
-    (fun _ put m => m.casesOn (.node none (put .empty) .empty) fun v l r => .node v (put l) r)
-    fun _ put m => m.casesOn (.node none .empty (put .empty)) fun v l r => .node v l (put r)
-/-- The values of the keys; none if one is missing. -/
-def Map.gets {α : Type u} (m : Map α) (keys : List Key) : Option (List α) :=
-  keys.rec (some .nil) fun k _ rest => andThen (m.get k) fun a => andThen rest fun found => some (.cons a found)
-
-/-- All values have the property. -/
-def Map.Each {α : Type u} (p : α → Prop) (m : Map α) : Prop := ∀ k a, Eq (m.get k) (some a) → p a
+/-- All data have the property. -/
+def Tree.Each {α : Type} (p : α → Prop) : Tree α → Prop
+  | .leaf a => p a
+  | .node _ low high => And (low.Each p) (high.Each p)
+def Known.Each {α : Type} (p : α → Prop) : Known α → Prop
+  | .empty => True
+  | .free K => K.Each p
+  | .full _ t K => And (t.Each p) (K.Each p)
 
 section
-variable {α : Type u} {p : α → Prop} {a : α}
-theorem Map.get_empty : (k : Key) → Eq (Map.get k (.empty : Map α)) none
-  | .one => rfl
-  | .even _ => rfl
-  | .odd _ => rfl
-theorem Map.each_empty : Map.Each p .empty := fun k _ h => nomatch (get_empty k).symm.trans h
-theorem Map.each_put (h : p a) : (k : Key) → (m : Map α) → m.Each p → (m.put a k).Each p
-  | .one, .empty, _ => fun key b found => match key with
-    | .one => some_inj found ▸ h
-    | .even key => each_empty key b found
-    | .odd key => each_empty key b found
-  | .one, .node _ _ _, all => fun key b found => match key with
-    | .one => some_inj found ▸ h
-    | .even key => all (.even key) b found
-    | .odd key => all (.odd key) b found
-  | .even k, .empty, _ => fun key b found => match key with
-    | .even key => each_put h k .empty each_empty key b found
-    | .odd key => each_empty key b found
-  | .even k, .node _ l _, all => fun key b found => match key with
-    | .one => all .one b found
-    | .even key => each_put h k l (fun key => all (.even key)) key b found
-    | .odd key => all (.odd key) b found
-  | .odd k, .empty, _ => fun key b found => match key with
-    | .even key => each_empty key b found
-    | .odd key => each_put h k .empty each_empty key b found
-  | .odd k, .node _ _ r, all => fun key b found => match key with
-    | .one => all .one b found
-    | .even key => all (.even key) b found
-    | .odd key => each_put h k r (fun key => all (.odd key)) key b found
-theorem Map.each_gets (m : Map α) (all : m.Each p) : (keys : List Key) → (found : List α) →
-    Eq (m.gets keys) (some found) → Checker.Each p found
+variable {α β : Type} {p : α → Prop}
+theorem Tree.each_get {n : Nat} {a : α} : (t : Tree α) → t.Each p → Eq (t.get n) (some a) → p a
+  | .leaf _, h, k => some_inj k ▸ h
+  | .node middle low high, h, k =>
+    have go : (yes : Bool) → Eq (Bool.rec (low.get n) (high.get n) yes : Option α) (some a) → p a
+      | true, k => each_get high h.right k
+      | false, k => each_get low h.left k
+    go (Nat.ble middle n) k
+theorem Known.each_get {n : Nat} {a : α} : (K : Known α) → K.Each p → Eq (K.get n) (some a) → p a
+  | .free K, h, k => each_get K h k
+  | .full first t K, h, k =>
+    have go : (yes : Bool) → Eq (Bool.rec (K.get n) (t.get n) yes : Option α) (some a) → p a
+      | true, k => t.each_get h.left k
+      | false, k => each_get K h.right k
+    go (Nat.ble first n) k
+theorem Known.each_gets (K : Known α) (count : Nat) (all : K.Each p) : (numbers : List Nat) → (found : List α) →
+    Eq (K.gets count numbers) (some found) → Checker.Each p found
   | .nil, _, k => some_inj k ▸ .intro
-  | .cons key keys, _, k => andThen_some k fun a ka k => andThen_some k fun found kf k =>
-    some_inj k ▸ ⟨all key a ka, each_gets m all keys found kf⟩
+  | .cons n numbers, found, k =>
+    have go : (no : Bool) → Eq (Bool.rec (andThen (K.get n) fun a => andThen (K.gets count numbers) fun found =>
+        some (.cons a found)) none no : Option (List α)) (some found) → Checker.Each p found
+      | false, k => andThen_some k fun _ ka k => andThen_some k fun found kf k =>
+        some_inj k ▸ ⟨K.each_get all ka, each_gets K count all numbers found kf⟩
+    go (Nat.ble count n) k
+/-- What is so of what goes on with data of the property is so of `put`. -/
+theorem Known.each_put {q : β → Prop} : (K : Known α) → (first : Nat) → (t : Tree α) → (go : Known α → β) → K.Each p →
+    t.Each p → (∀ K : Known α, K.Each p → q (go K)) → q (K.put first t go)
+  | .empty, _, _, _, _, h, f => f _ ⟨h, .intro⟩
+  | .free _, _, _, _, all, h, f => f _ ⟨h, all⟩
+  | .full before low K, first, t, go, all, h, f =>
+    each_put K before (.node first low t) (fun K => go (.free K)) all.right ⟨all.left, h⟩ fun K all => f (.free K) all
 end
 
 end

@@ -168,14 +168,14 @@ theorem refutes_sound {T : Tables} {c : Claim} (h : Eq (refutes T c) true) : c.F
 
 /-- Whether the premises of a problem are true. -/
 def Tables.isModel (T : Tables) (P : Problem) : Bool :=
-  both (T.obeys P.sorts) (allOf (fun a => a.eval T fun _ => 0) P.formulas)
+  both (T.obeys P.sorts) (allOf (fun a => a.eval T fun _ => 0) P.premises)
 /-- The premises have a model. -/
 def Problem.Consistent (P : Problem) : Prop :=
-  Exists fun M : Model Nat => Exists fun e => And (Each (Obeys M) P.sorts) (Each (fun a => a.true M e) P.formulas)
+  Exists fun M : Model Nat => Exists fun e => And (Each (Obeys M) P.sorts) (Each (fun a => a.true M e) P.premises)
 
 theorem isModel_sound {T : Tables} {P : Problem} (h : Eq (T.isModel P) true) : P.Consistent :=
   both_true h fun obeys premises => ⟨T.model, fun _ => 0, obeys_true T P.sorts obeys,
-    each_imp (fun a h => says_true h (eval_says T a fun _ => 0)) P.formulas (each_of_all P.formulas premises)⟩
+    each_imp (fun a h => says_true h (eval_says T a fun _ => 0)) P.premises (each_of_all P.premises premises)⟩
 /-- Conditional soundness that is not vacuous: the premises entail the formula of the option, and they have a model. -/
 theorem answer_sound.{u} {P : Problem} {t : Trace} {T : Tables} (h : Eq (checkTrace P t) true)
     (k : Eq (T.isModel P) true) : And (Problem.Entails.{u} P t.option) P.Consistent :=

@@ -17,7 +17,7 @@ def Reader (α : Type) : Type := Nat → (α → Nat → Step) → Step
 /-- How to go on after a constructor: from its argument, the digits after it and the reader itself. -/
 def Branch (α : Type) : Type := Nat → Nat → Reader α → (α → Nat → Step) → Step
 /-- What is read where the digits make no sense: a step that the checker rejects. -/
-def noStep : Step := ⟨.one, .nil, .bottom, ⟨.nil, .done⟩⟩
+def noStep : Step := ⟨.nil, .bottom, ⟨.nil, .done⟩⟩
 
 /-- The reader that chooses a branch by the digit, for at most so many constructors. -/
 def readBy {α : Type} (base : Nat) (c : Choice (Branch α)) (most : Nat) : Reader α :=
@@ -104,16 +104,14 @@ def lineBranches (base most : Nat) : Choice (Branch Lines) :=
           (.one fun _ n rest k => formula n fun a n => rest n fun block n => rest n fun p n => k (.absurd a block p) n))))
 def readLines (base most : Nat) : Reader Lines := readBy base (lineBranches base most) most
 
-/-- Numbers from 1 on as keys. -/
-def keys (l : List Nat) : List Key := l.rec .nil fun n _ rest => .cons (.ofNumber n) rest
-/-- A step: its id, its dependencies, its conclusion, the constants with their sorts, and the lines. -/
+/-- A step: its dependencies, its conclusion, the constants with their sorts, and the lines. -/
 def Step.ofNumber (base most n : Nat) : Step :=
-  readNumber base n fun id n => readMany base (readNumber base) n fun dependencies n =>
-    readFormula base most n fun a n => readMany base (readBoth (readNumber base) (readNumber base)) n fun constants n =>
-      readLines base most n fun p _ => ⟨.ofNumber id, keys dependencies, a, ⟨constants, p⟩⟩
+  readMany base (readNumber base) n fun dependencies n => readFormula base most n fun a n =>
+    readMany base (readBoth (readNumber base) (readNumber base)) n fun constants n =>
+      readLines base most n fun p _ => ⟨dependencies, a, ⟨constants, p⟩⟩
 /-- The trace of steps as numbers. The last step concludes the first option. -/
-def Trace.ofNumbers (lemmas : List Lemma) (base most last : Nat) (steps : List Nat) : Trace :=
-  ⟨lemmas, steps.rec .nil fun n _ rest => .cons (.ofNumber base most n) rest, .ofNumber last, 0⟩
+def Trace.ofNumbers (lemmas : List Lemma) (last base most : Nat) (steps : List Nat) : Trace :=
+  ⟨lemmas, steps.rec .nil fun n _ rest => .cons (.ofNumber base most n) rest, last, 0⟩
 
 end
 end ProofR1.Checker

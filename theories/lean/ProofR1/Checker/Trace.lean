@@ -9,89 +9,78 @@ namespace ProofR1.Checker
 noncomputable section
 universe u
 
-/-- A problem: the sorts of functions, the premises by their ids, and the formulas of the options. -/
+/-- A problem: the sorts of functions, the premises, and the formulas of the options. -/
 structure Problem where
   sorts : List Declaration
-  premises : List (Prod Key Formula)
+  premises : List Formula
   options : List Formula
 
-/-- A step of a trace: its id, those of what it depends on, its conclusion, and the evidence. -/
+/-- A step of a trace: the numbers of the premises and steps that it depends on, its conclusion, and the evidence. The
+premises have the numbers from 0 on, and the steps those that follow. -/
 structure Step where
-  id : Key
-  dependencies : List Key
+  dependencies : List Nat
   conclusion : Formula
   evidence : Derivation
 
-/-- A trace: theorems that its steps apply, the steps, the id of the last one, and the number of the option. -/
+/-- A trace: theorems that its steps apply, the steps, the number of the last one, and that of the option. -/
 structure Trace where
   lemmas : List Lemma
   steps : List Step
-  last : Key
+  last : Nat
   option : Nat
 
-/-- The formulas of the premises. -/
-def Problem.formulas (P : Problem) : List Formula := P.premises.rec .nil fun premise _ rest => .cons premise.snd rest
 /-- The premises entail the formula of an option. -/
 def Problem.Entails (P : Problem) (option : Nat) : Prop :=
-  Exists fun φ => And (Eq (nth P.options option) (some φ)) (Claim.Holds.{u} ⟨P.sorts, P.formulas, φ⟩)
+  Exists fun φ => And (Eq (nth P.options option) (some φ)) (Claim.Holds.{u} ⟨P.sorts, P.premises, φ⟩)
 
-/-- The formulas as premises, whose ids are the numbers from `n` on. -/
-def keyed (formulas : List Formula) : Nat → List (Prod Key Formula) :=
-  formulas.rec (motive := fun _ => Nat → List (Prod Key Formula)) (fun _ => .nil) fun a _ rest n =>
-    .cons ⟨.ofNumber n, a⟩ (rest (Nat.add n 1))
-theorem formulas_keyed (S : List Declaration) (options : List Formula) : (formulas : List Formula) → (n : Nat) →
-    Eq (Problem.formulas ⟨S, keyed formulas n, options⟩) formulas
-  | .nil, _ => rfl
-  | .cons a formulas, n => congrArg (List.cons a) (formulas_keyed S options formulas (Nat.add n 1))
-
-/-- The map with a formula for an id that is not in it. -/
-def add (id : Key) (a : Formula) (K : Map Formula) : Option (Map Formula) :=
-  guard (opposite (accepts (K.get id) fun _ => true)) (some (K.put a id))
-/-- The premises, by their ids. -/
-def assumed (premises : List (Prod Key Formula)) : Map Formula → Option (Map Formula) :=
-  premises.rec (motive := fun _ => Map Formula → Option (Map Formula)) some fun premise _ rest K =>
-    andThen (add premise.fst premise.snd K) rest
+/-- Go on with the premises and how many there are, after those that are known. -/
+def assumed {β : Type} (premises : List Formula) : Nat → Known Formula → (Nat → Known Formula → β) → β :=
+  premises.rec (motive := fun _ => Nat → Known Formula → (Nat → Known Formula → β) → β) (fun n K go => go n K)
+    fun a _ rest n K go => K.put n (.leaf a) fun K => next n fun n => rest n K go
 /-- What is known after the steps, if each follows from what it depends on. -/
-def reached (L : List Lemma) (S : List Declaration) (steps : List Step) : Map Formula → Option (Map Formula) :=
-  steps.rec (motive := fun _ => Map Formula → Option (Map Formula)) some fun s _ rest K =>
-    andThen (K.gets s.dependencies) fun known => guard (s.evidence.shows L ⟨S, known, s.conclusion⟩)
-      (andThen (add s.id s.conclusion K) rest)
+def reached (L : List Lemma) (S : List Declaration) (steps : List Step) : Nat → Known Formula → Option (Known Formula) :=
+  steps.rec (motive := fun _ => Nat → Known Formula → Option (Known Formula)) (fun _ K => some K) fun s _ rest n K =>
+    s.casesOn fun dependencies a evidence => andThen (K.gets n dependencies) fun known =>
+      guard (evidence.shows L ⟨S, known, a⟩) (K.put n (.leaf a) fun K => next n fun n => rest n K)
 /-- Whether each step follows, and the last one is the formula of the option. -/
 def checkTrace (P : Problem) (t : Trace) : Bool :=
   accepts (proved t.lemmas .nil) fun L =>
-    accepts (andThen (assumed P.premises .empty) (reached L P.sorts t.steps)) fun K =>
+    accepts (assumed P.premises 0 .empty (reached L P.sorts t.steps)) fun K =>
       accepts (K.get t.last) fun a => accepts (nth P.options t.option) (Formula.beq a)
 
 section
-variable {D : Type u} {M : Model D} {e : Nat → D}
-theorem add_true {id : Key} {a : Formula} {K K' : Map Formula} (h : a.true M e) (all : K.Each fun a => a.true M e)
-    (k : Eq (add id a K) (some K')) : K'.Each fun a => a.true M e :=
-  guard_some k fun _ k => some_inj k ▸ Map.each_put (p := fun a : Formula => a.true M e) h id K all
-theorem assumed_true : (premises : List (Prod Key Formula)) → (K K' : Map Formula) →
-    Each (fun a => a.true M e) (premises.rec .nil fun premise _ rest => .cons premise.snd rest) →
-    (K.Each fun a => a.true M e) → Eq (assumed premises K) (some K') → K'.Each fun a => a.true M e
-  | .nil, _, _, _, all, k => some_inj k ▸ all
-  | .cons _ premises, _, K', h, all, k => andThen_some k fun K ka k =>
-    assumed_true premises K K' h.right (add_true h.left all ka) k
-theorem reached_true {L : List Lemma} (lemmas : Each Lemma.Holds.{u} L) {S : List Declaration} (obeys : Each (Obeys M) S) :
-    (steps : List Step) → (K K' : Map Formula) → (K.Each fun a => a.true M e) → Eq (reached L S steps K) (some K') →
-    K'.Each fun a => a.true M e
+variable {D : Type u}
+/-- All known formulas are true. -/
+def Known.true (K : Known Formula) (M : Model D) (e : Nat → D) : Prop := K.Each fun a => a.true M e
+
+variable {M : Model D} {e : Nat → D}
+theorem assumed_true {β : Type} {q : β → Prop} : (premises : List Formula) → (n : Nat) → (K : Known Formula) →
+    (go : Nat → Known Formula → β) → Each (fun a => a.true M e) premises → K.true M e →
+    (∀ n (K : Known Formula), K.true M e → q (go n K)) → q (assumed premises n K go)
+  | .nil, n, K, _, _, all, f => f n K all
+  | .cons a premises, n, K, go, h, all, f =>
+    K.each_put (q := q) n (.leaf a) (fun K => next n fun n => assumed premises n K go) all h.left fun K all =>
+      assumed_true premises (.succ n) K go h.right all f
+theorem reached_true {L : List Lemma} (lemmas : Each Lemma.Holds.{u} L) {S : List Declaration} (obeys : Each (Obeys M) S)
+    {K' : Known Formula} : (steps : List Step) → (n : Nat) → (K : Known Formula) → K.true M e →
+    Eq (reached L S steps n K) (some K') → K'.true M e
   | .nil, _, _, all, k => some_inj k ▸ all
-  | .cons s steps, K, K', all, k => andThen_some k fun known kk k => guard_some k fun shown k =>
-    andThen_some k fun K₁ ka k =>
-      have h : s.conclusion.true M e := shows_sound lemmas ⟨S, known, s.conclusion⟩ s.evidence shown D M e obeys
-        (Map.each_gets (p := fun a : Formula => a.true M e) K all s.dependencies known kk)
-      reached_true lemmas obeys steps K₁ K' (add_true h all ka) k
+  | .cons ⟨dependencies, a, evidence⟩ steps, n, K, all, k => andThen_some k fun known kk k => guard_some k fun shown k =>
+    have h : a.true M e := shows_sound lemmas ⟨S, known, a⟩ evidence shown D M e obeys
+      (K.each_gets (p := fun a : Formula => a.true M e) n all dependencies known kk)
+    K.each_put (q := fun o => Eq o (some K') → K'.true M e) n (.leaf a)
+      (fun K => next n fun n => reached L S steps n K) all h
+      (fun K all k => reached_true lemmas obeys steps (.succ n) K all k) k
 end
 
 /-- Conditional soundness: what a trace that the checker accepts selects is entailed by the premises. -/
 theorem trace_sound {P : Problem} {t : Trace} (h : Eq (checkTrace P t) true) : Problem.Entails.{u} P t.option :=
   accepts_true h fun L lemmas h => accepts_true h fun K known h => accepts_true h fun a last h =>
-    accepts_true h fun φ option same => ⟨φ, option, fun _ M e obeys premises => andThen_some known fun K₁ given known =>
-      have all : K.Each fun a => a.true M e :=
-        reached_true (proved_sound t.lemmas .nil L .intro lemmas) obeys t.steps K₁ K
-          (assumed_true P.premises .empty K₁ premises Map.each_empty given) known
-      Formula.eq_of_beq a φ same ▸ all t.last a last⟩
+    accepts_true h fun φ option same => ⟨φ, option, fun _ M e obeys premises =>
+      have all : K.true M e :=
+        assumed_true (q := fun o => Eq o (some K) → K.true M e) P.premises 0 .empty (reached L P.sorts t.steps) premises .intro
+          (fun n K₁ => reached_true (proved_sound t.lemmas .nil L .intro lemmas) obeys t.steps n K₁) known
+      Formula.eq_of_beq a φ same ▸ K.each_get all last⟩
 
 end
 end ProofR1.Checker
