@@ -162,7 +162,7 @@ def _reason(kernel: LeanKernel, certificate: Certificate) -> str:
     steps = certificate.steps
 
     def rejects(count: int) -> bool:
-        """Whether the first steps are no proof of what the last of them concludes."""
+        """Whether the first steps do not prove what the last of them concludes."""
         first = replace(certificate, steps=steps[:count], goal=steps[count - 1].formula)
         known = {*first.premises, *[step.id for step in first.steps]}
         if not known.issuperset(steps[count - 1].dependencies):
