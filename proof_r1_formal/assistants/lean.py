@@ -83,8 +83,7 @@ class LeanTheorem(NamedTuple):
 class Judgement(NamedTuple):
     """The judgement of the kernel on a theorem: the reason of a rejection, or the axioms of the proof.
 
-    The line is that of the error in the theorem's text, counted from 0, if Lean named one. A theorem is false if Lean
-    rejects it because an evaluation in its proof does not give ``true``.
+    The line is that of the error, counted from 0, if Lean named one. ``false``: an evaluation does not give ``true``.
     """
 
     accepted: bool
@@ -360,8 +359,7 @@ def foreign_word(theorem: LeanTheorem) -> str | None:
     return None
 
 
-_DECIDE = re.compile(r"tactic [`']decide[`'] ", re.IGNORECASE)
-"""How a full Lean begins to say that an evaluation has no success."""
+_DECIDE = re.compile(r"tactic [`']decide[`'] ", re.IGNORECASE)  # how a full Lean says that an evaluation has no success
 
 
 def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[int, int]]) -> list[Judgement] | str:

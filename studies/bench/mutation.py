@@ -412,10 +412,10 @@ def justified(modules: Collection[str]) -> list[Group]:
 _HEAD = """# Mutants
 
 `make mutants` (here: `python -m studies.bench.mutation --processes {processes}`) plants one small fault at a time in
-the modules of the table below, in a copy of the project, and runs tests until the first failure: the quickest that
-execute its line, the tests of its module, and the others that execute its line. It writes this page, and fails unless
-every fault is noticed or listed below with the reason ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants
-the worst faults in every run of the tests.
+the modules of the table below, in a copy of the project, and runs tests until the first failure. The quickest tests
+that execute its line come first, then the tests of its module, then the others that execute its line. It writes this
+page, and fails unless every fault is noticed or listed below with the reason ([mutants.toml](mutants.toml)).
+`tests/test_mutants.py` plants the worst faults in every run of the tests.
 
 Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
 or sides are swapped. A call becomes its first argument, and a constant changes. Faults of statements: an alternative,
