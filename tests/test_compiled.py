@@ -115,6 +115,7 @@ def test_reports_on_the_benchmark_data_are_the_same_bytes(compiled: Path, shared
         ),
         ("tests/rules/test_check.py", "tests/rules/test_check_budget.py", "tests/rules/test_check_premises.py"),
         ("tests/proof/test_verify.py", "tests/proof/test_session.py", "tests/engine/test_embedded.py"),
+        ("tests/text/test_parse.py", "tests/text/test_plain.py"),
     ],
 )
 def test_the_tests_of_the_core_pass(compiled: Path, tests: tuple[str, ...]) -> None:

@@ -17,7 +17,6 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html import escape
-from itertools import count
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
@@ -319,7 +318,10 @@ def _separate(formula: Formula) -> Formula:
 def _fresh_name(name: str, taken: frozenset[str]) -> str:
     looks = frozenset(map(look, taken))
     stem = name if look(f"{name}_") != look(name) else look(name)  # after "x-1", which looks like "x", nothing counts
-    return next(new for new in (f"{stem}_{number}" for number in count(1)) if look(new) not in looks)
+    number = 1  # no generator, as the compiler makes a list of one, which would have no end
+    while look(f"{stem}_{number}") in looks:
+        number += 1
+    return f"{stem}_{number}"
 
 
 def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
