@@ -30,7 +30,9 @@ from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.kernel.term import Proof
 
 
-class Query(msgspec.Struct, frozen=True, gc=False):
+@mypyc_attr(native_class=False)
+@dataclass(frozen=True, slots=True)
+class Query:
     """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
 
     dependencies: tuple[Formula, ...]
