@@ -165,8 +165,8 @@ def _reason(kernel: LeanKernel, certificate: Certificate) -> str:
         """Whether the first steps do not prove what the last of them concludes."""
         first = replace(certificate, steps=steps[:count], goal=steps[count - 1].formula)
         known = {*first.premises, *[step.id for step in first.steps]}
-        if not known.issuperset(steps[count - 1].dependencies):
-            return True
+        if not known.issuperset([each for step in first.steps for each in step.dependencies]):
+            return True  # one depends on a step after these
         return not kernel.check([first.reflected()])[0].accepted
 
     place = bisect_left(range(1, len(steps) + 1), True, key=rejects)

@@ -359,7 +359,7 @@ def foreign_word(theorem: LeanTheorem) -> str | None:
     return None
 
 
-_DECIDE = re.compile(r"tactic [`']decide[`'] ", re.IGNORECASE)  # how a full Lean says that an evaluation has no success
+_DECIDE = re.compile(r"tactic [`']decide[`'] ", re.IGNORECASE)  # a full Lean's error for a failed evaluation
 
 
 def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[int, int]]) -> list[Judgement] | str:
@@ -383,7 +383,7 @@ def _judgement(number: int, first: int, last: int, messages: Sequence[_Message])
     mine = [message for message in messages if first <= message.pos.line <= last]
     fault = next((message for message in mine if message.severity != "information"), None)
     if fault is not None:
-        # Of an evaluation without success, the wheel's Lean says nothing, but then there is no theorem to report on.
+        # If an evaluation does not give true, the wheel's Lean prints no error but that its report has no theorem.
         if fault.pos.line == last or _DECIDE.match(fault.data):
             return Judgement(False, "an evaluation in its proof does not give true", false=True)
         return Judgement(False, fault.data, line=fault.pos.line - first)

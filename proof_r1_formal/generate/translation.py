@@ -20,7 +20,7 @@ from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.proof.step import AdmittedConclusions, progress_findings
+from proof_r1_formal.proof.step import CHECK_STEPS, AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
@@ -32,15 +32,12 @@ BUDGET: Final = 8_000_000
 those of ProofCheck may cost a quarter of that."""
 _MAX_NODES: Final = 600
 """Derivations of more nodes are not translated: nobody would read the proof."""
-CHECK_STEPS: Final = 3_000
+_QUICK: Final = 3_000
 """Budget of one of them, a small part of what the check of an action may cost."""
 _THOROUGH: Final = 100_000
 """The same where no rule was found for a step that nothing can do without."""
-_MOST: Final = (_THOROUGH, 400_000)
-"""The same in a second attempt, one after the other, for each of ``_CONDITIONAL``; the last is what the check of an
-action may cost."""
 _CONDITIONAL: Final = ("REDUCTIO_AD_ABSURDUM", "MODUS_TOLLENS", "DISJUNCTIVE_SYLLOGISM", "EXISTENTIAL_ELIMINATION")
-"""The rules by which suppositions end: with long formulas as suppositions, their checks are the expensive ones."""
+"""The rules by which suppositions end. Their checks are the expensive ones: what is supposed may be a long formula."""
 _MAX_CONSUMERS: Final = 3
 """A node that more steps use is not left out."""
 _PASSES: Final = 3
@@ -96,12 +93,12 @@ class Translator:
         if found is None or len(found.nodes) > _MAX_NODES:
             return None
         shortening = _Shortening(self._verifier, self._rules, found, len(premises))
-        if shortening.find_rules():
-            shortening.run()
-        if (inferences := shortening.inferences()) is None and shortening.find_all_rules():
-            shortening.run()
-            return shortening.inferences()
-        return inferences
+        for find in (shortening.find_rules, shortening.find_expensive_rules):
+            if find():
+                shortening.run()
+                if (inferences := shortening.inferences()) is not None:
+                    return inferences
+        return None
 
 
 class _Shortening:
@@ -111,6 +108,7 @@ class _Shortening:
         self._verifier = verifier
         self._oracle: Oracle = verifier.oracle.with_budget(BUDGET // 4, "translation")
         self._rules = rules
+        self._conditional = [rule for rule in _CONDITIONAL if rule in rules]
         self._premises = premises
         self._derivation = derivation
         self._end = derivation.end
@@ -129,17 +127,16 @@ class _Shortening:
             return False
         return True
 
-    def find_all_rules(self) -> bool:
-        """Go back to the derivation, and find a rule for each step at a higher price; False if one has none.
+    def find_expensive_rules(self) -> bool:
+        """The same from the start and with a new budget, where each step may cost as much as the check of an action.
 
-        Asks about each step first the rules by which suppositions end. The budget is a new one, and so is that of
-        what comes next.
+        Another new budget pays for what comes next. False also if a step is by no rule.
         """
         self._restore()
         self._budget = Budget(BUDGET)
         try:
             for step in self._steps.values():
-                step.rule = self._rule_at_any_price(step)
+                step.rule = self._rule(step.formula, step.dependencies) or self._expensive_rule(step)
                 if step.rule is None:
                     return False
         except BudgetSpentError:
@@ -276,24 +273,16 @@ class _Shortening:
         key = frozenset(given), formula
         if key not in self._known:
             rules = dict.fromkeys((*((first,) if first is not None else ()), *self._rules))
-            self._known[key] = next(self._matching(given, formula, rules, CHECK_STEPS), None)
+            self._known[key] = next(self._matching(given, formula, rules, _QUICK), None)
         return self._known[key]
 
-    def _rule_at_any_price(self, step: _Step) -> str | None:
-        """The rule of a step, also where its check is expensive."""
+    def _expensive_rule(self, step: _Step) -> str | None:
+        """The first rule of those by which suppositions end that a step is an instance of, the cheaper checks first."""
         given = tuple([self._formulas[number] for number in step.dependencies])
-        key = frozenset(given), step.formula
-        if self._known.get(key) is None:
-            attempts = (
-                (CHECK_STEPS, _CONDITIONAL),
-                (CHECK_STEPS, self._rules),
-                *[(most, _CONDITIONAL) for most in _MOST],
-            )
-            if key in self._known:  # no rule at a low price
-                attempts = attempts[2:]
-            found = (rule for most, rules in attempts for rule in self._matching(given, step.formula, rules, most))
-            self._known[key] = next(found, None)
-        return self._known[key]
+        budgets = (_THOROUGH, CHECK_STEPS)
+        found = (rule for most in budgets for rule in self._matching(given, step.formula, self._conditional, most))
+        rule = self._known[frozenset(given), step.formula] = next(found, None)
+        return rule
 
     def _matching(self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int) -> Iterator[str]:
         for rule in rules:

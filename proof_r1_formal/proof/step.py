@@ -161,7 +161,7 @@ def progress_findings(
     *,
     exempt: str | None = None,
 ) -> tuple[Finding, ...]:
-    """Why the conclusion is not progress; empty if it is. It is none where an equivalence stays undecided.
+    """Why the conclusion is not progress; empty if it is. A question that stays undecided is a reason, too.
 
     Args:
         conclusion: of the action.

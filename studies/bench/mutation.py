@@ -31,8 +31,8 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from concurrent.futures import Executor, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
@@ -313,7 +313,7 @@ def plant(
         module: the path of the module in it.
         mutant: the fault.
         tests: arguments of pytest, which run whether they execute the line or not.
-        lines: what tests execute when there is no fault.
+        lines: which lines the tests execute without the fault.
         python: the program of another environment; the tests run there.
     """
     source = (ROOT / module).read_text(encoding="utf-8")
@@ -361,22 +361,33 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
         return list(pool.map(lambda one: outcome(*one), work))
 
 
-def _lines(modules: Sequence[str], free: SimpleQueue[Sandbox], pool: ThreadPoolExecutor) -> Lines:
-    """What the tests of the modules execute; as many runs as there are sandboxes share their files."""
+def _lines(modules: Sequence[str], free: SimpleQueue[Sandbox], pool: Executor) -> Lines:
+    """What the tests of the modules execute."""
     files = sorted({test for module in modules for test in TESTS[module]})
-    parts = [part for start in range(free.qsize()) if (part := files[start :: free.qsize()])]
+    lines = see([files[start :: free.qsize()] for start in range(free.qsize())], modules, free, pool)
+    if lines.failed:
+        raise SystemExit("these tests do not pass without a mutant:\n" + "\n".join(sorted(lines.failed)))
+    return lines
+
+
+def see(
+    parts: Iterable[Sequence[str]],
+    patterns: Sequence[str],
+    free: SimpleQueue[Sandbox],
+    pool: Executor,
+    *,
+    python: Path | None = None,
+) -> Lines:
+    """What tests execute, some in each run; the runs share the sandboxes. See :meth:`Sandbox.lines`."""
 
     def run(part: Sequence[str]) -> Lines:
         sandbox = free.get()
         try:
-            return sandbox.lines(part, modules)
+            return sandbox.lines(part, patterns, python=python)
         finally:
             free.put(sandbox)
 
-    lines = union(pool.map(run, parts))
-    if lines.failed:
-        raise SystemExit("these tests do not pass without a mutant:\n" + "\n".join(sorted(lines.failed)))
-    return lines
+    return union(pool.map(run, [part for part in parts if part]))
 
 
 def _key(module: str, text: str) -> str:

@@ -25,9 +25,22 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from studies.bench.lines import Lines, union
+from studies.bench.lines import Lines
 from studies.bench.mutants import Mutant, mutants
-from studies.bench.mutation import PAGE, ROOT, SAMPLE, WORK, Fault, Sandbox, gaps, justified, plant, preload, reasons
+from studies.bench.mutation import (
+    PAGE,
+    ROOT,
+    SAMPLE,
+    WORK,
+    Fault,
+    Sandbox,
+    gaps,
+    justified,
+    plant,
+    preload,
+    reasons,
+    see,
+)
 from studies.bench.related import PROGRAMS, RELATED, Environment
 
 RECORDS = ROOT / "docs" / "mutants-sample.jsonl"
@@ -169,17 +182,9 @@ class Campaign:
         all_tests = {test for module in modules for test in RELATED[module].tests if test.endswith(".py")}
         files = sorted(all_tests.difference(*marked))
         count = self._free.qsize()
-        parts = [part for part in [*marked, *(files[start::count] for start in range(count))] if part]
         patterns = sorted({f"{module.rpartition('/')[0]}/*" for module in modules})
-
-        def run(part: Sequence[str]) -> Lines:
-            sandbox = self._free.get()
-            try:
-                return sandbox.lines(part, patterns, python=python)
-            finally:
-                self._free.put(sandbox)
-
-        lines = union(self._pool.map(run, parts))
+        parts = [*marked, *(files[start::count] for start in range(count))]
+        lines = see(parts, patterns, self._free, self._pool, python=python)
         sys.stderr.write("".join(f"left out, as it does not pass without a fault: {test}\n" for test in lines.failed))
         return lines
 

@@ -191,7 +191,7 @@ def test_examples(lean: LeanKernel) -> None:
 
 
 def test_what_leans_checker_rejects_is_said(lean: LeanKernel) -> None:
-    """The first step that it does not accept, the goal, or the model; and what is no evaluation in Lean's words."""
+    """It says which step is the first wrong one, or that the goal or the model is wrong; other errors stay Lean's."""
     certificate = certify(VERIFIER, problem(), completion(S1, S2, END)).certificate
     assert isinstance(certificate, Certificate) and certificate.model is not None
     first, second, last = certificate.steps
@@ -213,6 +213,10 @@ def test_what_leans_checker_rejects_is_said(lean: LeanKernel) -> None:
     assert [list(faults_of(certificate, judgements, "reflect")) for judgements in judged] == [
         [],
         *[[f"answer_sound: {reason}"] for reason in cases],
+    ]
+    later = replace(certificate, steps=(replace(first, dependencies=(last.id,), proof=wrong), second, last))
+    assert [*faults_of(later, judge([later], lean, "reflect")[0], "reflect")] == [
+        "answer_sound: Lean's checker does not accept step s1"
     ]
     judgements = {"answer": Judgement(False, "type mismatch", line=1)}
     assert list(faults_of(certificate, judgements, "reflect")) == ["answer: type mismatch"]

@@ -164,7 +164,7 @@ def test_each_step_finds_each_earlier_one_and_no_other(
 
 
 def test_what_is_not_there_yet_is_not_known(lean: LeanKernel) -> None:
-    """A number beyond those of the premises and of earlier steps is none, whatever else is found there."""
+    """A step may depend on the numbers of premises and earlier steps only."""
     theorem = reflection.answer(PREMISES, STEPS, GOAL)
     found = [
         theorem,
