@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from proof_r1_formal.data.problem import Option, Problem
@@ -109,3 +111,10 @@ def test_a_line_closes_over_new_constants_only() -> None:
     taken = frozenset({"R", "P", "a"})
     assert str(closed(statement, (supposed,), {"c1": "Entity"}, taken)) == "∀x ((∀y P(y, x)) → R(x, a))"
     assert str(closed(statement, (), {}, taken | {"c1"})) == "R(c1, a)"
+
+
+def test_a_catalogue_without_the_expensive_rules_has_fewer_proofs() -> None:
+    expensive = ("REDUCTIO_AD_ABSURDUM", "MODUS_TOLLENS", "DISJUNCTIVE_SYLLOGISM", "EXISTENTIAL_ELIMINATION")
+    rules = tuple([rule for rule in COMPLETE.rules if rule.name not in expensive])
+    prover = Prover(Verifier(rules=replace(COMPLETE, rules=rules, aliases={})), budget=2_000)
+    assert isinstance(prover.prove(TRUTHS[2]), GaveUp)
