@@ -40,13 +40,13 @@ ODD = build.problem(
     ("p two", f"∀x:Person (likes(x, {NAME}) → ∃y:Dog knows(x, y))"),
     ("h1", f"∃x:Person likes(x, {NAME})"),
     ("h3", "rains"),
-    options={"yes": ASKED, "no": "¬rains"},
+    options={"Yes 1": ASKED, "no": "¬rains"},
     answer=None,
     id="odd 中/1",
 )
 PROBLEMS = {**example_problems(), ODD.id: ODD}
 ANSWERS = example_completions()
-ANSWERS.append(Completion(problem_id=ODD.id, completion=completion(("yes", ["h1", "p two"], ASKED, "GOAL_BINDING"))))
+ANSWERS.append(Completion(problem_id=ODD.id, completion=completion(("Yes 1", ["h1", "p two"], ASKED, "GOAL_BINDING"))))
 
 
 def exported(to: str, folder: Path, *, answers: bool = True) -> dict[str, str]:

@@ -112,10 +112,10 @@ _MANY = 8  # a table of more columns is shown without columns of zeros
 
 
 def _narrow(table: Table) -> Table:
-    """The table without details, and if it has only counts without rows of zeros."""
-    counts = [index for index, column in enumerate(table.columns) if column.style is Style.COUNT]
-    only_counts = all(column.style in (Style.TEXT, Style.COUNT) for column in table.columns)
-    rows = [number for number, row in enumerate(table.rows) if not only_counts or any(row[index] for index in counts)]
+    """The table without details, and if its numbers are all counts without rows of zeros."""
+    numbers = [index for index, column in enumerate(table.columns) if column.style is not Style.TEXT]
+    sparse = bool(numbers) and all(table.columns[index].style is Style.COUNT for index in numbers)
+    rows = [number for number, row in enumerate(table.rows) if not sparse or any(row[index] for index in numbers)]
     columns = [
         index
         for index, column in enumerate(table.columns)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 from skyrl_gym.envs.registration import register
 
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.environments import MAX_STEPS, ProofEnvironment, submit_text
 from proof_r1_formal.proof.action import FIELDS
 
@@ -33,11 +34,16 @@ class ProofEnv(BaseTextEnv):
     Args:
         env_config: ``rules`` and ``max_steps``, as of ``ProofEnvironment``; other settings have no effect.
         extras: ``problem``, its record in JSON; and perhaps ``max_turns``.
+
+    Raises:
+        ProofR1Error: there is no problem.
     """
 
     def __init__(self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         settings, given = dict(env_config or {}), dict(extras or {})
+        if "problem" not in given:
+            raise ProofR1Error("extras has no 'problem': a row of the dataset names its problem there, as JSON")
         self.max_turns = int(given.get("max_turns", MAX_TURNS))
         self._environment = ProofEnvironment(
             rules=settings.get("rules", "train"), max_steps=settings.get("max_steps", MAX_STEPS)

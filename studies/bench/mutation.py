@@ -57,6 +57,7 @@ COPIED = (
     "training",
     "pyproject.toml",
     "check_bundle.py",
+    "docs/rules.md",
     "studies/bench/lines.py",
 )
 

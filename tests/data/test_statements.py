@@ -294,7 +294,7 @@ def test_each_goal_of_prover9_is_a_problem(tmp_path: Path) -> None:
         ("cnf(g, negated_conjecture, p & q).", "a clause of cnf consists of literals"),
         ("cnf(g, negated_conjecture, ~ ~ p).", "a clause of cnf negates atoms only"),
         ("fof(g, conjecture, p(a) & p(a, b)).", "'p' is used as a predicate of"),
-        ("".join(f"cnf(c{n}, axiom, p{n}).\n" for n in range(300)), "a claim about more formulas than"),
+        ("".join(f"cnf(c{n}, axiom, p{n}).\n" for n in range(300)), "line 1: a claim about more formulas than"),
         ("".join(f"cnf(c{n}, negated_conjecture, p{n}).\n" for n in range(300)), "a claim about more formulas than"),
         (f"fof(g, conjecture, {'~' * 9_000} p).", "nested deeper than 256 levels"),
         (f"fof(g, conjecture, p{' & p' * 3_000}).", "nested deeper than 256 levels"),

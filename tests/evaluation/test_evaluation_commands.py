@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.evaluation.paired import RESAMPLES
 from tests.build import EXAMPLES, INPUTS, Run, action, completion
 
 
@@ -97,6 +98,19 @@ def test_a_study_is_evaluated_into_every_format(run: Run, tmp_path: Path) -> Non
         assert f"{title}: garden" in result.stdout
         assert f"{title.lower().replace(' ', '-')}-garden.csv" in names
         assert f"caption{{{title}: garden}}" in latex
+
+
+def test_the_intervals_of_paired_rates_are_those_of_the_resamples(run: Run, tmp_path: Path) -> None:
+    copy_examples(tmp_path)
+    shards(tmp_path)
+    study = write_study(tmp_path, whole='"c.jsonl"', silent='"two.jsonl"')
+    found = []
+    for chosen in ((), ("--bootstrap", "40"), ("--bootstrap", str(RESAMPLES))):
+        result = run("evaluate", "--study", str(study), *chosen, "--json", str(tmp_path / "t.json"))
+        assert result.status == 0, result.stderr
+        tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
+        found.append([row["difference (%)"]["interval"] for row in tables["Paired rates: garden"]])
+    assert found[0] == found[2] != found[1]
 
 
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--diagnosis"])

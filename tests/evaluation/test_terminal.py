@@ -75,6 +75,16 @@ def test_long_names_break_after_their_parts(width: int, name: str, pieces: list[
     assert [line.strip().removeprefix("1 ").strip() for line in text.splitlines()[4:-1]] == pieces
 
 
+def test_names_in_several_columns_break_after_their_parts_where_they_do_not_fit() -> None:
+    names = ("BICONDITIONAL_INTRODUCTION", "BICONDITIONAL_ELIMINATION", "REPLACEMENT_OFEQUIVALENTS")
+    table = Table("t", tuple([Column(f"n{n}", Style.TEXT) for n in range(len(names))]), (names,))
+    whole = sum(map(len, names)) + 2 * len(names) + 1
+    for width in range(whole - 9, whole + 2):
+        lines = [line.split() for line in shown(table, width).splitlines()[4:-1]]
+        broken = [[f"{part}_", rest] for part, rest in (name.split("_") for name in names)]
+        assert lines == ([[*names]] if width >= whole else [list(line) for line in zip(*broken, strict=True)])
+
+
 def rules_table(*counts: str) -> Table:
     names = [rule.name for rule in COMPLETE.rules]
     columns = (Column("rule", Style.TEXT), *[Column(count, Style.COUNT) for count in counts])

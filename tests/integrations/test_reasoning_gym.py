@@ -121,6 +121,15 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, capture_output=True, text=True, check=False)
 
 
+def test_the_command_counts_the_entries_that_are_no_problems(tmp_path: Path) -> None:
+    path, table = tmp_path / "gym.jsonl", tmp_path / "table.json"
+    done = command("propositional_logic", "--n", "30", "--seed", "11", "--json", str(table), "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    [[row]] = [found["rows"] for found in json.loads(table.read_bytes())]
+    assert (row["entries"], row["agree"], row["differ"], row["undecided"]) == (30, 30, 0, 0)
+    assert 0 < row["left out"] == 30 - len(read_problems(path))
+
+
 def test_the_command_writes_problems_with_their_proofs(tmp_path: Path) -> None:
     path = tmp_path / "gym.jsonl"
     asked = ("knights_knaves", "syllogism", "--n", "3", "--seed", "1", "--with-proofs", "-o", str(path))

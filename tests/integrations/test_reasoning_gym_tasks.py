@@ -15,6 +15,7 @@ from proof_r1_formal.integrations.reasoning_gym_tasks import _clue, answers, pro
 from proof_r1_formal.kernel.syntax import App
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.trajectory import summary
+from tests.solvers import SILENT
 
 VERIFIER = Verifier(rules=COMPLETE)
 PROVER = Prover(VERIFIER, budget=5_000)
@@ -133,6 +134,13 @@ def test_a_puzzle_with_two_solutions_has_no_answer() -> None:
     assert found.agreement == "differ"
     assert isinstance(found.problem, Problem)
     assert (found.problem.answer, found.problem.proofs) == (None, ())
+
+
+def test_what_no_evidence_decides_has_no_answer() -> None:
+    found = judge(FALLACY, 3, lambda text, _: 1.0, Prover(Verifier(SILENT, rules=COMPLETE)))
+    assert found.agreement == "undecided"
+    assert isinstance(found.problem, Problem)
+    assert (found.problem.answer, found.problem.notes) == (None, ())
 
 
 def test_contradictory_premises_are_no_problem_but_are_compared() -> None:

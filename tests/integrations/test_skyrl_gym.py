@@ -10,6 +10,7 @@ pytest.importorskip("skyrl_gym", reason="SkyRL-gym is not installed: make test-i
 
 import skyrl_gym
 
+from proof_r1_formal import ProofR1Error
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations.skyrl_gym import NAME
 from tests.integrations.test_environments import LAST, PROBLEM, STEP, WRONG, written
@@ -34,6 +35,12 @@ def test_an_episode_ends_with_the_answer_and_its_reward() -> None:
     last = environment.step(written(LAST))
     assert (last["reward"], last["done"], last["observations"]) == (1.0, True, [])
     assert environment.get_metrics() == {"right": 1.0, "verified": 1.0, "signal": pytest.approx(0.7), "steps": 3.0}
+
+
+@pytest.mark.parametrize("extras", [None, {}, {"max_turns": 3}])
+def test_an_environment_without_a_problem_is_refused(extras: dict[str, Any] | None) -> None:
+    with pytest.raises(ProofR1Error, match="extras has no 'problem'"):
+        skyrl_gym.make(NAME, env_config={"rules": "train"}, extras=extras)
 
 
 def test_an_episode_ends_with_its_turns() -> None:

@@ -64,7 +64,7 @@ def trainer(words: Any, tmp_path: Path) -> Callable[..., Any]:
 
     from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
-    def made(*, ours: bool, factory: Any = ProofEnvironment, **options: Any) -> Any:
+    def made(*, ours: bool, factory: Any = ProofEnvironment, tools: Any = None, **options: Any) -> Any:
         folder = tmp_path / "model"
         random_model(words).save_pretrained(folder)
         plain = {
@@ -81,7 +81,7 @@ def trainer(words: Any, tmp_path: Path) -> Callable[..., Any]:
             "bf16": False,
         }
         rows = Dataset.from_list([{"prompt": [{"role": "user", "content": ""}], "problem": RECORD}] * 2)
-        common = {"train_dataset": rows, "processing_class": words, "environment_factory": factory}
+        common = {"train_dataset": rows, "processing_class": words, "environment_factory": factory, "tools": tools}
         if ours:
             args = ProofConfig(**{"verification_workers": 0, **plain, **options})
             return ProofTrainer(str(folder), args=args, **common)
@@ -154,6 +154,7 @@ def test_each_step_has_its_credit_on_the_tokens_of_its_turn(trainer: Callable[..
         ({"factory": environment_factory(rules="folio")}, "the rules 'folio' and the configuration 'train'"),
         ({"curriculum": 3}, "starts from the first step"),
         ({"method": "taught"}, "starts from the first step"),
+        ({"factory": None, "tools": [ProofEnvironment().submit_step]}, "give an environment_factory of Proof"),
     ],
 )
 def test_what_has_no_credit_per_step_is_refused(

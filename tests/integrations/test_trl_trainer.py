@@ -350,7 +350,7 @@ def test_evaluation_counts_all_completions(trainer: Callable[..., Any], problems
         if f"eval_{name.name.lower()}" in found:
             assert found[f"eval_{name.name.lower()}"] == score.value
     assert found["eval_pass"] == 0.5
-    assert {"eval_avg", "eval_fvr", "eval_rvr", "eval_rule_verified"} <= found.keys()
+    assert {"eval_avg", "eval_fvr", "eval_rvr", "eval_rule_verified", "eval_loss"} <= found.keys()
     assert made.state.log_history[-1]["eval_pass"] == 0.5
     assert set(made.assigner.state_dict().values()) == {0.5}  # evaluation moves no average
     several = made.evaluate({"first": made.eval_dataset.select([0]), "second": made.eval_dataset.select([1])})
