@@ -11,7 +11,7 @@
 # make outputs DATA=FOLDER  write the table of docs/outputs.md: formulas that GPT-4 and Llama wrote for FOLIO
 # make generation DATA=FOLDER  write docs/generation/, tables and pictures: generated problems compared with ProverQA
 # make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
-# make pelletier            write docs/pelletier.md: what the engine proves of Pelletier's seventy-five problems
+# make pelletier            write docs/pelletier.md: what the engine and other provers prove of Pelletier's seventy-five problems
 # make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 13,871 edits that search for undeserved rewards
 # make checkers DATA=FOLDER  write docs/checkers.json: the proof checker in Python and the one in Lean on the same proofs
 # make mutants              write docs/mutants.md: plant faults in the trusted modules, and a sample of faults in others, and count those that no test notices
@@ -120,8 +120,9 @@ generation: .venv/.tested
 compare: .venv/.tested
 	$(BIN)/python -m studies.bench.generated_queries
 
-pelletier: .venv/.tested
+pelletier: .venv/.tested programs
 	$(BIN)/python -m studies.pelletier
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m studies.provers
 
 soundness: .venv/.tested
 	$(BIN)/proof-r1 soundness --rules folio --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json

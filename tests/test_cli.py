@@ -398,10 +398,10 @@ def test_certificates_are_one_session_of_isabelle(run: Run, tmp_path: Path) -> N
     assert [text.count("theorem ") for text in texts] == [2] * 11  # answer and consistent, or two countermodels
     assert sum("theorem goal_fails:" in text for text in texts) == 1
     assert {path.name for path in (ROOT / "theories" / "isabelle").glob("*.thy")} <= files.keys()
-    for flag in ("--isabelle", "--standalone"):
-        nowhere = run("certify", *INPUTS, flag, "--kernel", "none")
+    for flag in (("--isabelle",), ("--standalone",), ("--short-names",), ("--require", "theory")):
+        nowhere = run("certify", *INPUTS, *flag, "--kernel", "none")
         assert nowhere.status == 2
-        assert f"{flag} writes files; name their folder with --out" in nowhere.stderr
+        assert f"{flag[0]} writes files; name their folder with --out" in nowhere.stderr
 
 
 def test_certify_without_lean_is_an_error(run: Run) -> None:

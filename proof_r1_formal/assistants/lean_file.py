@@ -16,6 +16,7 @@ from pathlib import Path
 
 from proof_r1_formal.assistants.certificate import ANSWER_SOUND, MEANING, AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.lean import HEADER, MODULES, Definition, LeanTheorem
+from proof_r1_formal.assistants.lean_names import short_names
 from proof_r1_formal.assistants.lean_program import theory_folder
 from proof_r1_formal.assistants.reflection import GOAL, premise_name
 from proof_r1_formal.data.problem import Problem
@@ -115,13 +116,14 @@ def lean_file(
     *,
     style: Style = "shallow",
     standalone: bool = False,
+    short: bool = False,
     package: Package | None = None,
 ) -> str:
     """A Lean file that states and proves a certificate's theorems, in a namespace of their own.
 
     Beside each premise, a comment has its sentence and its formula as the problem has them. The sample is the number of
-    the answer to the problem. A standalone file contains the theory, which others import. The package is the one that
-    has the file.
+    the answer to the problem. A standalone file contains the theory, which others import. With ``short`` names, see
+    :mod:`~proof_r1_formal.assistants.lean_names`. The package is the one that has the file.
     """
     name = (package or Package()).namespace(file_stem(problem.id, sample))
     theorems = certificate.theorems(style)
@@ -134,7 +136,8 @@ def lean_file(
         else:
             texts.append(f"-- {label}: {MEANING[label]} This file does not prove it, because a model is too large.")
     about = _comment(f"{problem.id}, sample {sample}. {problem.question}")
-    body = "\n\n".join([f"{about}\nnamespace {name}", *texts, f"end {name}"])
+    stated = "\n\n".join(texts)
+    body = f"{about}\nnamespace {name}\n\n{short_names(stated) if short else stated}\n\nend {name}"
     theory = _theory(checker=f"{lean.NAMESPACE}.Checker" in body) if standalone else ""
     top = ["-- This file is complete: it needs nothing but Lean 4.", *_OPTIONS, "", theory]
     return "\n".join([*(top if standalone else [HEADER[0], *_OPTIONS, ""]), body, ""])

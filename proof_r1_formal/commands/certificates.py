@@ -7,6 +7,7 @@ session for Isabelle, and a line for each certificate that says what the kernel 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias, assert_never
 
@@ -53,14 +54,24 @@ RequireOption = Annotated[
 IsabelleOption = Annotated[
     bool, typer.Option("--isabelle", help="Also write the theorems as a session for `isabelle build -D`.")
 ]
+ShortNamesOption = Annotated[
+    bool,
+    typer.Option(
+        "--short-names",
+        help="Write names for Lean without the prefixes of their kinds, except where two would be the same.",
+    ),
+]
 _CHUNK = 64  # certificates that a kernel is given at a time
 
 
 class Files:
     """The files of certificates: for Lean, each complete or all in a package; if wanted, a session of Isabelle."""
 
-    def __init__(self, folder: Path, package: Package, style: Style, *, standalone: bool, isabelle: bool) -> None:
+    def __init__(
+        self, folder: Path, package: Package, style: Style, *, standalone: bool, isabelle: bool, short: bool
+    ) -> None:
         self._folder, self._package, self._style, self._standalone = folder, package, style, standalone
+        self._short = short
         self._index: dict[str, str] = {}
         self._theories: dict[str, str] | None = {} if isabelle else None
         if not standalone:
@@ -70,7 +81,13 @@ class Files:
         """Write a certificate for Lean, and keep its theory until the session is written."""
         stem = file_stem(problem.id, sample)
         package = None if self._standalone else self._package
-        text = lean_file(certificate, problem, sample, style=self._style, standalone=self._standalone, package=package)
+        text = lean_file(
+            *(certificate, problem, sample),
+            style=self._style,
+            standalone=self._standalone,
+            short=self._short,
+            package=package,
+        )
         write_output(self._folder / ("" if package is None else package.name) / f"{stem}.lean", text.encode())
         self._index[stem] = f"{problem.id}, sample {sample}. {problem.question}"
         if self._theories is not None:
@@ -150,6 +167,13 @@ def verdict_word(kernel: object, *, theorem: bool, faults: list[str]) -> str:
     """What a command calls a certificate."""
     unchecked = "certificate, not checked" if kernel is None else TOO_LARGE
     return "theorem" if theorem else "not accepted" if faults else unchecked
+
+
+def refuse_without_folder(folder: str, given: Mapping[str, bool]) -> None:
+    """End with an error if an option is given that says how files are written; ``folder`` names their folder."""
+    for option, is_given in given.items():
+        if is_given:
+            common.fail(f"{option} writes files; name their folder with {folder}")
 
 
 def package_of(name: str, require: str | None) -> Package:

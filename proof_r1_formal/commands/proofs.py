@@ -83,6 +83,7 @@ def prove(
     kernel: certificates.KernelOption = "lean",
     name: certificates.NameOption = PACKAGE,
     isabelle_session: certificates.IsabelleOption = False,
+    short_names: certificates.ShortNamesOption = False,
     lean_program: common.LeanOption = None,
     table: Annotated[
         bool, typer.Option("--table", help="Print a row for each problem: answer, evidence, seconds.")
@@ -109,10 +110,14 @@ def prove(
         continue_completions(found, continue_, prover, left_out, out=out, json=json)
         return
     theorems = None
-    if certify is not None:
+    if certify is None:
+        writes = {"--isabelle": isabelle_session, "--short-names": short_names, "--name": name != PACKAGE}
+        certificates.refuse_without_folder("--certify", writes)
+    else:
         check_folder(certify)
+        package = certificates.package_of(name, None)
         files = certificates.Files(
-            certify, certificates.package_of(name, None), "shallow", standalone=False, isabelle=isabelle_session
+            *(certify, package, "shallow"), standalone=False, isabelle=isabelle_session, short=short_names
         )
         checked_by = certificates.find_kernel(kernel, lean_program)
         theorems = certificates.Theorems(verifier, checked_by, files, "shallow")

@@ -77,6 +77,7 @@ def certify(
     name: certificates.NameOption = PACKAGE,
     require: certificates.RequireOption = None,
     isabelle_session: certificates.IsabelleOption = False,
+    short_names: certificates.ShortNamesOption = False,
     format: common.FormatOption = "auto",  # noqa: A002
     notation: common.NotationOption = "auto",
     rules: common.RulesOption = "train",
@@ -94,9 +95,9 @@ def certify(
     package = certificates.package_of(name, require)
     if out is not None:
         check_folder(out)
-    elif isabelle_session or standalone or require is not None:
-        option = "--isabelle" if isabelle_session else "--standalone" if standalone else "--require"
-        common.fail(f"{option} writes files; name their folder with --out")
+    else:
+        writes = {"--isabelle": isabelle_session, "--standalone": standalone, "--short-names": short_names}
+        certificates.refuse_without_folder("--out", writes | {"--require": require is not None})
     if completions is None and bundle is not None:
         common.fail("--bundle has verdicts on completions; name them with --completions")
     root = out / "ROOT" if out is not None and isabelle_session else None
@@ -108,7 +109,9 @@ def certify(
     verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
     files = None
     if out is not None:
-        files = certificates.Files(out, package, style, standalone=standalone, isabelle=isabelle_session)
+        files = certificates.Files(
+            out, package, style, standalone=standalone, isabelle=isabelle_session, short=short_names
+        )
     if completions is None:
         theorems = certificates.Theorems(verifier, checked_by, files, style)
         prover = Prover(verifier)

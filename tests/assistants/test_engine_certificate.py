@@ -163,6 +163,18 @@ def test_prove_writes_certificates_and_a_table(tmp_path: Path) -> None:
     assert (out / "document" / "root.tex").is_file()
 
 
+def test_prove_writes_short_names_where_it_writes_theorems(tmp_path: Path) -> None:
+    (tmp_path / "a.p").write_text(FILE, encoding="utf-8")
+    given = ["prove", str(tmp_path / "a.p"), "--short-names", "--kernel", "none"]
+    result = CliRunner().invoke(app, [*given, "--certify", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "out" / "Certificates" / "A_one_0.lean").read_text(encoding="utf-8")
+    assert "(man : Entity → Prop)" in text
+    for option in (["--short-names"], ["--isabelle"], ["--name", "Mine"]):
+        refused = CliRunner().invoke(app, ["prove", str(tmp_path / "a.p"), *option])
+        assert str(refused.exception) == f"{option[0]} writes files; name their folder with --certify"
+
+
 @pytest.mark.usefixtures("wide")
 def test_prove_says_what_a_solver_claims_and_how_long_it_takes(tmp_path: Path) -> None:
     pytest.importorskip("z3")
