@@ -2,12 +2,14 @@
 
 In: the modules of ``TESTS``, each with the quick tests that guard it. Every mutant is one edit of one module, applied
 to a copy of the project in a temporary folder, where tests run until the first failure: the quickest that execute its
-line (:mod:`studies.bench.lines`), those of its module, and the others that execute its line. Out: the page
-``docs/mutants.md``, and status 1 unless every mutant that survives is in ``docs/mutants.toml``, with the reason, and
-every mutant there survives.
+line (:mod:`studies.bench.lines`), those of its module, and the others that execute its line. A mutant that is listed in
+``docs/mutants.toml`` meets no others. Out: ``docs/mutants-trusted.json`` with the outcome of each module, from which
+the page ``docs/mutants.md`` is written, and status 1 unless every mutant that survives is in ``docs/mutants.toml``,
+with the reason, and every mutant there survives.
 
-``python -m studies.bench.mutation`` writes the page; with names of modules (``checker.py``), it prints their survivors
-only. ``--known FILE`` remembers the mutants that were noticed, so that a run which was stopped continues.
+``python -m studies.bench.mutation`` runs the modules that have changed since their outcome was recorded; with names of
+modules (``checker.py``) it runs these. A run that is stopped keeps the modules that are done, and with ``--known FILE``
+the mutants that were noticed.
 
 One module, because a fault, its place and its test run share the pieces of the source.
 """
@@ -31,9 +33,11 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor, ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from queue import SimpleQueue
 from types import MappingProxyType
@@ -48,6 +52,7 @@ LISTED = "[mutants.toml](mutants.toml) lists each of these faults, as the old an
 SAMPLE = "## Around the trusted modules: a sample"
 """The heading of the other part of the page, which `studies.bench.surroundings` writes."""
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
+RECORDS = ROOT / "docs" / "mutants-trusted.json"
 COPIED = (
     "proof_r1_formal",
     "tests",
@@ -305,7 +310,14 @@ class Outcome(NamedTuple):
 
 
 def plant(
-    sandbox: Sandbox, module: str, mutant: Mutant, tests: Sequence[str], lines: Lines, *, python: Path | None = None
+    sandbox: Sandbox,
+    module: str,
+    mutant: Mutant,
+    tests: Sequence[str],
+    lines: Lines,
+    *,
+    rounds: int | None = None,
+    python: Path | None = None,
 ) -> Outcome:
     """Run the tests that may notice a mutant, in the order of :meth:`Lines.rounds`, until one does.
 
@@ -315,19 +327,20 @@ def plant(
         mutant: the fault.
         tests: arguments of pytest, which run whether they execute the line or not.
         lines: which lines the tests execute without the fault.
+        rounds: the most rounds to run.
         python: the program of another environment; the tests run there.
     """
     source = (ROOT / module).read_text(encoding="utf-8")
     status: int | None = PASSED
-    for names in lines.rounds(module, source, mutant.line, tests):
+    for names in islice(lines.rounds(module, source, mutant.line, tests), rounds):
         if status == PASSED and names:
             seconds = SECONDS + TIMES * lines.time(f"tests/{name}" for name in names)
             status = sandbox.run(module, mutant.text, names, seconds=seconds, work=WORK, python=python)
     return Outcome(module, mutant, {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken"))
 
 
-def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list[Outcome]:
-    """Run every mutant of the modules, and write those that no test notices to the standard error.
+def campaign(modules: Sequence[str], processes: int, known: Path | None) -> Iterator[tuple[str, list[Outcome]]]:
+    """The outcomes of every mutant of the modules, module by module; those that no test notices go to standard error.
 
     Args:
         modules: keys of ``TESTS``.
@@ -338,6 +351,7 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
         SystemExit: the tests do not pass without any mutant.
     """
     killed = {} if known is None or not known.exists() else dict(map(json.loads, known.read_text().splitlines()))
+    listed = {fault for group in justified(TESTS) for fault in group.faults()}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(processes) as pool:
         free: SimpleQueue[Sandbox] = SimpleQueue()
         for number in range(processes):
@@ -348,8 +362,9 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
             key = _key(module, mutant.text)
             if key in killed:
                 return Outcome(module, mutant, killed[key])
+            rounds = 2 if (module, mutant.old, mutant.new) in listed else None
             sandbox = free.get()
-            found = plant(sandbox, module, mutant, TESTS[module], lines)
+            found = plant(sandbox, module, mutant, TESTS[module], lines, rounds=rounds)
             free.put(sandbox)
             if found.fate == "survived":
                 sys.stderr.write(f"{module}:{mutant.line} {mutant.operator}\n- {mutant.old}\n+ {mutant.new}\n")
@@ -359,12 +374,14 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
             return found
 
         work = [(module, one) for module in modules for one in mutants((ROOT / module).read_text(encoding="utf-8"))]
-        return list(pool.map(lambda one: outcome(*one), work))
+        outcomes = pool.map(lambda one: outcome(*one), work)
+        for module, of in groupby(outcomes, attrgetter("module")):
+            yield module, list(of)
 
 
 def _lines(modules: Sequence[str], free: SimpleQueue[Sandbox], pool: Executor) -> Lines:
-    """What the tests of the modules execute."""
-    files = sorted({test for module in modules for test in TESTS[module]})
+    """What all tests execute of the modules."""
+    files = sorted({test for tests in TESTS.values() for test in tests})
     lines = see([files[start :: free.qsize()] for start in range(free.qsize())], modules, free, pool)
     if lines.failed:
         raise SystemExit("these tests do not pass without a mutant:\n" + "\n".join(sorted(lines.failed)))
@@ -392,12 +409,53 @@ def see(
 
 
 def _key(module: str, text: str) -> str:
-    """The key of a killed mutant: its code without docstrings and messages, which decide nothing."""
+    """A digest of code without docstrings and messages, which decide nothing."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             node.value = ""
     return hashlib.sha256(f"{module}\0{ast.dump(tree)}".encode()).hexdigest()
+
+
+class Record(NamedTuple):
+    """The outcomes of the mutants of a module.
+
+    Attributes:
+        code: a digest of its code, without docstrings and messages.
+        fates: how many mutants had each fate.
+        survivors: the old and the new lines of those that no test noticed.
+    """
+
+    code: str
+    fates: dict[str, int]
+    survivors: list[tuple[str, str]]
+
+
+def record(module: str, outcomes: Sequence[Outcome]) -> Record:
+    """What is kept of a run of a module."""
+    left = sorted({(mutant.old, mutant.new) for _, mutant, fate in outcomes if fate == "survived"})
+    return Record(digest(module), dict(sorted(Counter(each.fate for each in outcomes).items())), left)
+
+
+def digest(module: str) -> str:
+    """The digest of the code of a module as it is now."""
+    return _key(module, (ROOT / module).read_text(encoding="utf-8"))
+
+
+def read_records(path: Path = RECORDS) -> dict[str, Record]:
+    """The records of the modules that still are in ``TESTS``, in its order."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {
+        module: Record(found[module]["code"], found[module]["fates"], list(map(tuple, found[module]["survivors"])))
+        for module in TESTS
+        if module in found
+    }
+
+
+def write_records(records: Mapping[str, Record], path: Path = RECORDS) -> None:
+    """Write them, each fault on a line."""
+    kept = {module: records[module]._asdict() for module in TESTS if module in records}
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 class Group(NamedTuple):
@@ -423,11 +481,11 @@ def justified(modules: Collection[str]) -> list[Group]:
 
 _HEAD = """# Mutants
 
-`make mutants` (here: `python -m studies.bench.mutation --processes {processes}`) plants one small fault at a time in
-the modules of the table below, in a copy of the project, and runs tests until the first failure. The quickest tests
-that execute its line come first, then the tests of its module, then the others that execute its line. It writes this
-page, and fails unless every fault is noticed or listed below with the reason ([mutants.toml](mutants.toml)).
-`tests/test_mutants.py` plants the worst faults in every run of the tests.
+`make mutants` (`python -m studies.bench.mutation`) plants one small fault at a time in the modules of the table below,
+in a copy of the project, and runs tests until the first failure. The quickest tests that execute its line come first,
+then the tests of its module, then the others that execute its line; a fault that is listed below meets no others. It
+writes [the outcomes](mutants-trusted.json) and this page, and fails unless every fault is noticed or listed below with
+the reason ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
 
 Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
 or sides are swapped. A call becomes its first argument, and a constant changes. Faults of statements: an alternative,
@@ -444,27 +502,37 @@ the tests that use it, could not be imported. Both count as noticed.
 """
 
 
-def page(outcomes: Sequence[Outcome], processes: int) -> str:
-    """The page that tells of a campaign."""
+_STAR = "\\* The module has changed since this run."
+
+
+def page(records: Mapping[str, Record]) -> str:
+    """The page that tells of the records."""
     versions = {name: version(name) for name in ("pytest", "hypothesis")}
-    lines = [_HEAD.format(processes=processes, python=platform.python_version(), **versions).rstrip("\n")]
-    for module in [*TESTS, "all"]:
-        counts = Counter(outcome.fate for outcome in outcomes if module in (outcome.module, "all"))
-        total, left = counts.total(), counts["survived"]
-        row = [total, counts["failed"], counts["timeout"], counts["broken"], left]
-        name = f"`{module.removeprefix('proof_r1_formal/')}`" if module != "all" else "all"
-        lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {(total - left) / total:.1%} |")
-    lines += ["", "## Not noticed, and why", "", LISTED, "", *reasons(survivors(outcomes), TESTS), ""]
-    return "\n".join(lines)
+    lines = [_HEAD.format(python=platform.python_version(), **versions).rstrip("\n")]
+    every = Counter[str]()
+    changed = {module for module, one in records.items() if one.code != digest(module)}
+    for module, one in records.items():
+        star = " \\*" if module in changed else ""
+        lines.append(_row(f"`{module.removeprefix('proof_r1_formal/')}`{star}", one.fates))
+        every.update(one.fates)
+    lines.append(_row("all", every))
+    lines += ["", _STAR] if changed else []
+    return "\n".join([*lines, "", "## Not noticed, and why", "", LISTED, "", *reasons(survivors(records), TESTS), ""])
+
+
+def _row(name: str, fates: Mapping[str, int]) -> str:
+    total, left = sum(fates.values()), fates.get("survived", 0)
+    row = [total, *[fates.get(fate, 0) for fate in ("failed", "timeout", "broken")], left]
+    return f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {(total - left) / total:.1%} |"
 
 
 Fault: TypeAlias = tuple[str, str, str]
 """A module, and the old and the new lines of a fault of it."""
 
 
-def survivors(outcomes: Sequence[Outcome]) -> set[Fault]:
+def survivors(records: Mapping[str, Record]) -> set[Fault]:
     """The faults that no test noticed."""
-    return {(module, mutant.old, mutant.new) for module, mutant, fate in outcomes if fate == "survived"}
+    return {(module, old, new) for module, one in records.items() for old, new in one.survivors}
 
 
 def reasons(left: Set[Fault], modules: Collection[str]) -> list[str]:
@@ -489,17 +557,19 @@ def gaps(left: Set[Fault], modules: Collection[str]) -> list[str]:
 def main() -> int:
     """Run the campaign that the command line asks for; 1 if there are gaps."""
     parser = argparse.ArgumentParser(prog="python -m studies.bench.mutation")
-    parser.add_argument("modules", nargs="*", help="ends of module paths; all modules, and the page, if none is given")
+    parser.add_argument("modules", nargs="*", help="ends of module paths; those that have changed, if none is given")
     parser.add_argument("--processes", type=int, default=2, help="how many runs of tests go on at a time")
     parser.add_argument("--known", type=Path, help="a file that remembers which mutants were killed")
     asked = parser.parse_args()
-    modules = [module for module in TESTS if not asked.modules or module.endswith(tuple(asked.modules))]
-    outcomes = campaign(modules, asked.processes, asked.known)
-    if asked.modules:
-        return 0
-    _, heading, sample = PAGE.read_text(encoding="utf-8").partition(SAMPLE)
-    PAGE.write_text("\n".join([page(outcomes, asked.processes), f"{heading}{sample}"]), encoding="utf-8")
-    found = gaps(survivors(outcomes), TESTS)
+    records = read_records()
+    changed = [module for module in TESTS if module not in records or records[module].code != digest(module)]
+    modules = [module for module in TESTS if module.endswith(tuple(asked.modules))] if asked.modules else changed
+    for module, outcomes in campaign(modules, asked.processes, asked.known) if modules else ():
+        records[module] = record(module, outcomes)
+        write_records(records)
+        _, heading, sample = PAGE.read_text(encoding="utf-8").partition(SAMPLE)
+        PAGE.write_text("\n".join([page(read_records()), f"{heading}{sample}"]), encoding="utf-8")
+    found = gaps(survivors(records), records)
     sys.stderr.write("".join(f"{gap}\n" for gap in found))
     return int(bool(found))
 

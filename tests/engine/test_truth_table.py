@@ -17,10 +17,12 @@ from proof_r1_formal.engine.truth_table import (
     MAX_ATOMS,
     ROWS,
     TAUTOLOGY,
+    WIDTH,
     SemanticKey,
     Table,
     double,
     false_everywhere,
+    fingerprint_price,
     fingerprints_differ,
     semantic_key,
     single,
@@ -179,13 +181,54 @@ def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
 
 def test_large_formulas_are_evaluated_in_one_element_only() -> None:
     constants = ", ".join(f"c{n}" for n in range(14))
-    many = "a b c d e f g h i j k"
+    many = "a b c d e f g h i j k l"
     for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
         assert double(f(text)) is None
     deep = f("".join([f'∀"{name}" ' for name in many.split()]) + "(P(a) & P(b))")
+    assert double(deep) is None
     assert single(deep) == single(f("P(c)"))
     assert fingerprints_differ(deep, f("Q(c)"))
-    assert not fingerprints_differ(deep, f("∀x P(x)"))
+    for first, second in ((deep, f("∀x P(x)")), (f("∀x P(x)"), deep)):
+        assert not fingerprints_differ(first, second)
+    assert (true_everywhere(deep), false_everywhere(deep)) == (False, False)
+    assert true_everywhere(Or(deep, Not(deep)))
+    assert false_everywhere(And(deep, Not(deep)))
+
+
+def test_two_elements_tell_more_than_one() -> None:
+    alike = f("∀x ∀y (P(x) → P(y))")
+    assert (single(alike), true_everywhere(alike)) == (EVERYWHERE, False)
+    assert (single(Not(alike)), false_everywhere(Not(alike))) == (0, False)
+    assert EVERYWHERE.bit_count() == WIDTH
+
+
+@pytest.mark.parametrize(
+    ("text", "visits"),
+    [
+        ("A", 2),
+        ("P(a)", 5),
+        ("P(f(a))", 8),
+        ("R(a, b)", 9),
+        ("a = b", 5),
+        ("¬A", 3),
+        ("A ∧ P(a)", 8),
+        ("P(a) → A", 8),
+        ("∀x P(x)", 7),
+        ("∃x ∀y R(x, y)", 19),
+    ],
+)
+def test_the_price_of_a_fingerprint_is_an_eighth_of_what_is_read(text: str, visits: int) -> None:
+    part = f(text)
+    for _ in range(3):
+        part = And(part, part)
+    assert fingerprint_price(part) == visits  # and seven eighths for the conjunctions
+
+
+def test_what_is_read_is_bounded() -> None:
+    most = Not(f("".join([f'∀"x{n}" ' for n in range(12)]) + "P(x0)"))
+    assert double(most) is not None
+    assert double(Not(most)) is None
+    assert fingerprint_price(most) == fingerprint_price(And(most, most)) == 2048
 
 
 def test_ten_nested_quantifiers_are_told_from_fewer() -> None:
