@@ -288,7 +288,9 @@ def _shown(problem: Problem, found: Result) -> RenderableType:
         case Proved(answer, steps, _):
             option = problem.option(answer)
             correct = {None: "", answer: " (right)"}.get(problem.answer, " (wrong)")
-            heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
+            heading.append(
+                f"answer {answer if option is None else option.label}{correct}, {common.count_of(len(steps) - 1, 'step')}"
+            )
             return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
         case Uncertain(models):
             lines = [

@@ -7,7 +7,7 @@ whether its formulas contradict each other. The status ``Theorem`` of a conjectu
 the file's comments is the answer True.
 
 ``include('Axioms/SET001-0.ax').`` is read from the folder of the file that has it, else from the folder that the
-environment variable TPTP names; ``include('file', [one, two]).`` takes formulas by their names. Each file is read once.
+environment variable TPTP names; ``include('file', [one, two]).`` takes formulas by their names. A formula that is included again counts once.
 The types of TFF are sorts (``data.tff``).
 
 Refused, with the line: the polymorphic and higher-order languages, arithmetic, other roles, free variables in FOF and
@@ -52,7 +52,8 @@ _SKIPPED = r"'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|%[^\n]*|/\*.*?
 _START = re.compile(r"(?:\s|%[^\n]*\n|/\*.*?\*/)*+(?:fof|cnf|tff|thf|tcf|tpi|include)\s*\(", re.DOTALL)
 _NAME = r"(?:'(?:[^'\\]|\\.)+'|\w+)"
 _INCLUDE = re.compile(
-    rf"include\s*\(\s*'(?P<file>(?:[^'\\]|\\.)+)'\s*(?:,\s*\[\s*(?P<names>{_NAME}(?:\s*,\s*{_NAME})*)\s*\]\s*)?\)"
+    rf"include\s*\(\s*'(?P<file>(?:[^'\\]|\\.)+)'\s*"
+    rf"(?:,\s*(?:\*|\[\s*(?P<names>{_NAME}(?:\s*,\s*{_NAME})*)\s*\])\s*)?\)"
 )
 _HEAD = re.compile(rf"\w+\s*\(\s*(?P<name>{_NAME})\s*,\s*(?P<role>\w+)")
 _LANGUAGES = ("fof", "cnf", "tff")
@@ -133,7 +134,13 @@ def _with_included(text: str, file: Path | None, theory: Theory) -> Iterator[Sta
                     continue
                 yield from _chosen(list(within(content, path.parent, name, depth + 1)), chosen, statement, theory)
 
-    return within(text, None if file is None else file.parent, "", 0)
+    included: set[Statement] = set()
+    for statement in within(text, None if file is None else file.parent, "", 0):
+        if not statement.file:
+            yield statement
+        elif statement not in included:
+            included.add(statement)
+            yield statement
 
 
 def _included(name: str, folder: Path) -> Path | None:

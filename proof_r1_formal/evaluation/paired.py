@@ -242,10 +242,15 @@ def _common(first: Rows, second: Rows) -> list[Sample]:
 def holm(p_values: Iterable[float]) -> list[float]:
     """The p-values of several tests corrected for their number (Holm, Scand. J. Statist. 6, 1979), in the same order.
 
+    Raises:
+        ValueError: a value is not between 0 and 1.
+
     >>> holm([0.25, 0.0625, 0.125])
     [0.25, 0.1875, 0.25]
     """
     given = list(p_values)
+    if wrong := [p for p in given if not 0 <= p <= 1]:
+        raise ValueError(f"{wrong[0]!r} is not a p-value: it is a number from 0 to 1")
     corrected = [0.0] * len(given)
     least = 0.0
     for rank, index in enumerate(sorted(range(len(given)), key=given.__getitem__)):

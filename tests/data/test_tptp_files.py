@@ -192,6 +192,21 @@ def test_the_library_of_tptp_is_searched_last(tmp_path: Path, monkeypatch: pytes
     assert show(one(tmp_path, text).premises[0].formula) == "near"
 
 
+@pytest.mark.parametrize(
+    ("again", "texts"),
+    [
+        ("include('a.ax', [three, 'two 2']).", ["p(a)", "q(a)", "r(a)"]),
+        ("include('a.ax').", ["p(a)", "q(a)", "r(a)"]),
+        ("include('a.ax', *).", ["p(a)", "q(a)", "r(a)"]),
+        ("fof(one, axiom, p(a)).", ["p(a)", "q(a)", "p(a)"]),
+    ],
+)
+def test_a_formula_that_is_included_again_counts_once(tmp_path: Path, again: str, texts: list[str]) -> None:
+    write(tmp_path, "fof(one, axiom, p(a)).\nfof('two 2', axiom, q(a)).\nfof(three, axiom, r(a)).\n", "a.ax")
+    problem = one(tmp_path, f"include('a.ax', [one, 'two 2']).\n{again}\nfof(g, conjecture, r(a)).")
+    assert [show(premise.formula) for premise in problem.premises] == texts
+
+
 def test_errors_name_the_included_file(tmp_path: Path) -> None:
     write(tmp_path, "fof(one, axiom, p(a)).\nfof(two, axiom, p(a) &).", "a.ax")
     found = read(tmp_path, "include('a.ax').\nfof(g, conjecture, p(a)).")

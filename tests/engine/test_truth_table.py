@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine import get_solver, truth_table
 from proof_r1_formal.engine.truth_table import (
     COLUMNS,
     CONTRADICTION,
@@ -150,12 +151,47 @@ def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conc
 # -- fingerprints -----------------------------------------------------------------------------------------------------
 
 
-FORMULAS = strategies.formulas(
-    Signature(
-        {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},
-        {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)},
-    )
+SYMBOLS = Signature(
+    {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},
+    {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)},
 )
+FORMULAS = strategies.formulas(SYMBOLS)
+NUMBERS = (0, 1, 40, WIDTH - 1)
+"""Of the structures that are written out."""
+
+
+@cache
+def structure(number: int, size: int) -> Structure:
+    """One of the fixed structures, from the tables of its symbols."""
+
+    def bit(kind: str, name: str, elements: tuple[int, ...]) -> int:
+        return truth_table._random_bits(f"{kind} of one" if size == 1 else kind, name, elements) >> number & 1
+
+    tables: dict[str, frozenset[tuple[int, ...]]] = {}
+    for name, sorts in SYMBOLS.predicates.items():
+        tuples = product(range(size), repeat=len(sorts))
+        tables[name] = frozenset(each for each in tuples if bit("predicate", name, each))
+    functions = {
+        name: {
+            each: bit("function", name, each) if size > 1 else 0
+            for each in product(range(size), repeat=len(type_.arguments))
+        }
+        for name, type_ in SYMBOLS.functions.items()
+    }
+    return Structure({ENTITY: size}, tables, functions)
+
+
+@given(FORMULAS)
+@example(f("⊥"))
+@example(f("⊤"))
+@example(f("R(a, f(b)) ∧ ¬(f(a) = b)"))
+@example(f("∃x (P(f(x)) ∧ ∀y R(y, x))"))
+@example(f("∀x ∃y (R(f(x), y) ∧ ¬(x = y))"))
+def test_a_fingerprint_is_the_truth_in_each_structure(formula: Formula) -> None:
+    for bits, size in ((single(formula), 1), (double(formula), 2)):
+        if bits is not None:
+            found = [bits >> number & 1 for number in NUMBERS]
+            assert found == [evaluate(formula, structure(number, size)) for number in NUMBERS]
 
 
 @given(FORMULAS, FORMULAS)

@@ -225,3 +225,9 @@ def test_holm_is_between_each_p_and_bonferroni(p_values: list[float]) -> None:
     pairs = sorted(zip(p_values, corrected, strict=True))
     assert [new for _, new in pairs] == sorted(corrected)
     assert len(p_values) != 1 or corrected == p_values
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), -0.1, 1.5])
+def test_what_is_no_p_value_is_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="is not a p-value"):
+        holm([0.5, wrong])
