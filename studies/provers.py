@@ -1,7 +1,7 @@
 """Pelletier's problems for other provers: ``python -m studies.provers`` writes a table of ``docs/pelletier.md``.
 
 In: the problems of ``pelletier.toml`` as files, TPTP for the embedded engine and E, SMT-LIB for cvc5 and Z3. Out: which
-of them each prover proves, and the CPU seconds of its process, which begins for each problem anew. The engine counts
+of them each prover proves, and the CPU seconds of its process, one for each problem. The engine counts
 what it proves with evidence that was checked in the same process, and Python's start. Others are believed.
 
 ``python -m studies.provers FILE`` is that process of the engine.

@@ -317,9 +317,7 @@ def _default_cache() -> Path:
 
 # -- what is read and what is written ---------------------------------------------------------------------------------
 
-NAME_WORD = re.compile(r"[^\W\d][\w'.]*")
-"""A word of a theorem that is a name or a word of Lean."""
-_WORD = re.compile(rf"{NAME_WORD.pattern}|[^\s\w]|\d+|\s")
+_WORD = re.compile(r"[^\W\d][\w'.]*|[^\s\w]|\d+|\s")
 _OURS = re.compile(
     r"[psfixt]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
     rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|Nat|List|fun|have|motive|absurd|P"

@@ -10,20 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from proof_r1_formal.assistants.lean import FORBIDDEN, NAME_WORD
+from proof_r1_formal.assistants.lean import FORBIDDEN
 
+WORD = re.compile(r"[^\W\d][\w'.]*")
+"""A name, or a word of Lean."""
 _KINDS = "psfhdxit"
 """The prefixes, the most important first: of two names that could be ``cat``, the first becomes it."""
 _PREFIXED = re.compile(rf"(?P<kind>[{_KINDS}])_(?P<name>[A-Za-z][A-Za-z0-9_]*)(?:'s_\w+)?")
 _KEPT = re.compile(r"[a-z]_.*|.*_0[0-9a-f]+z.*|z[0-9].*")
-"""What could be another name with a prefix, has a letter that Lean does not read, or is a name that is made."""
+"""What could be another name with a prefix, has a letter that Lean does not read, or is a name that the package makes."""
 KEYWORDS = FORBIDDEN | {
     *("assume", "at", "break", "calc", "catch", "continue", "decide", "decreasing_with", "else", "exists", "finally"),
     *("for", "forall", "from", "fun", "generalizing", "have", "haveI", "hiding", "if", "in", "lemma", "let", "letI"),
     *("let_fun", "match", "match_expr", "mut", "nofun", "nomatch", "obtain", "renaming", "repeat", "return", "show"),
     *("sorryAx", "suffices", "then", "throw", "try", "unless", "using", "while", "with", "Prop", "Sort", "Type"),
 }
-"""Words that are no names in Lean, and a few that a reader could take for more than a name."""
+"""Words that cannot be names in Lean, and a few that a reader could take for more than a name."""
 
 
 def short_names(text: str) -> str:
@@ -34,12 +36,12 @@ def short_names(text: str) -> str:
     """
     lines = text.split("\n")
     code = [not line.lstrip().startswith(("--", "/--")) for line in lines]
-    names = _names(word for line, said in zip(lines, code, strict=True) if said for word in NAME_WORD.findall(line))
+    names = _names(word for line, said in zip(lines, code, strict=True) if said for word in WORD.findall(line))
 
     def renamed(word: re.Match[str]) -> str:
         return names.get(word[0], word[0])
 
-    return "\n".join([NAME_WORD.sub(renamed, line) if said else line for line, said in zip(lines, code, strict=True)])
+    return "\n".join([WORD.sub(renamed, line) if said else line for line, said in zip(lines, code, strict=True)])
 
 
 def _names(words: Iterable[str]) -> dict[str, str]:

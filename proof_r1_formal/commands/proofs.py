@@ -98,6 +98,9 @@ def prove(
     --continue, --out gets the completions, corrected. With --certify each answer becomes a theorem, as by `certify`.
     """
     common.check_outputs(out, json, inputs=(*problems, continue_))
+    if certify is None:
+        writes = {"--isabelle": isabelle_session, "--short-names": short_names, "--name": name != PACKAGE}
+        certificates.refuse_without_folder("--certify", writes)
     left_out = common.LeftOut(strict)
     found = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
     known = found if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), found, id)}
@@ -110,15 +113,10 @@ def prove(
         continue_completions(found, continue_, prover, left_out, out=out, json=json)
         return
     theorems = None
-    if certify is None:
-        writes = {"--isabelle": isabelle_session, "--short-names": short_names, "--name": name != PACKAGE}
-        certificates.refuse_without_folder("--certify", writes)
-    else:
+    if certify is not None:
         check_folder(certify)
-        package = certificates.package_of(name, None)
-        files = certificates.Files(
-            *(certify, package, "shallow"), standalone=False, isabelle=isabelle_session, short=short_names
-        )
+        forms = {"standalone": False, "isabelle": isabelle_session, "short": short_names}
+        files = certificates.Files(certify, certificates.package_of(name, None), "shallow", **forms)
         checked_by = certificates.find_kernel(kernel, lean_program)
         theorems = certificates.Theorems(verifier, checked_by, files, "shallow")
     if out is None:
@@ -288,9 +286,8 @@ def _shown(problem: Problem, found: Result) -> RenderableType:
         case Proved(answer, steps, _):
             option = problem.option(answer)
             correct = {None: "", answer: " (right)"}.get(problem.answer, " (wrong)")
-            heading.append(
-                f"answer {answer if option is None else option.label}{correct}, {common.count_of(len(steps) - 1, 'step')}"
-            )
+            said = answer if option is None else option.label
+            heading.append(f"answer {said}{correct}, {common.count_of(len(steps) - 1, 'step')}")
             return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
         case Uncertain(models):
             lines = [

@@ -7,7 +7,8 @@ whether its formulas contradict each other. The status ``Theorem`` of a conjectu
 the file's comments is the answer True.
 
 ``include('Axioms/SET001-0.ax').`` is read from the folder of the file that has it, else from the folder that the
-environment variable TPTP names; ``include('file', [one, two]).`` takes formulas by their names. A formula that is included again counts once.
+environment variable TPTP names; ``include('file', [one, two]).`` takes formulas by their names. A formula that is
+included again counts once.
 The types of TFF are sorts (``data.tff``).
 
 Refused, with the line: the polymorphic and higher-order languages, arithmetic, other roles, free variables in FOF and

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.assistants.certificate import Style
-from proof_r1_formal.assistants.lean import NAME_WORD, LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_file import lean_file
-from proof_r1_formal.assistants.lean_names import KEYWORDS, short_names
+from proof_r1_formal.assistants.lean_names import KEYWORDS, WORD, short_names
 from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.signature import mangle
 from proof_r1_formal.kernel.syntax import Atom, const
@@ -27,7 +27,7 @@ PREFIXED = st.tuples(NAMES, st.sampled_from("psfhdxit")).map(lambda pair: mangle
 
 
 def words(text: str) -> list[str]:
-    return NAME_WORD.findall(text)
+    return WORD.findall(text)
 
 
 @given(st.lists(PREFIXED | st.sampled_from(["And", "h1", "fun", "ProofR1.step", "z0", "x0", "Tom"]), max_size=9))
@@ -47,7 +47,7 @@ def test_statements_read_back(query: Query) -> None:
     statement = render.entailment(query.dependencies, query.conclusion)
     short = short_names(statement)
     names = prefixed(short)
-    again = NAME_WORD.sub(lambda word: names.get(word[0], word[0]), short)
+    again = WORD.sub(lambda word: names.get(word[0], word[0]), short)
     assert read_entailment(again) == read_entailment(statement)
 
 
