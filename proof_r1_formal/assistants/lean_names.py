@@ -18,7 +18,7 @@ _KINDS = "psfhdxit"
 """The prefixes, the most important first: of two names that could be ``cat``, the first becomes it."""
 _PREFIXED = re.compile(rf"(?P<kind>[{_KINDS}])_(?P<name>[A-Za-z][A-Za-z0-9_]*)(?:'s_\w+)?")
 _KEPT = re.compile(r"[a-z]_.*|.*_0[0-9a-f]+z.*|z[0-9].*")
-"""What could be another name with a prefix, has a letter that Lean does not read, or is a name that the package makes."""
+"""What could be another name with a prefix, has a letter that Lean does not read, or is one that the package makes."""
 KEYWORDS = FORBIDDEN | {
     *("assume", "at", "break", "calc", "catch", "continue", "decide", "decreasing_with", "else", "exists", "finally"),
     *("for", "forall", "from", "fun", "generalizing", "have", "haveI", "hiding", "if", "in", "lemma", "let", "letI"),

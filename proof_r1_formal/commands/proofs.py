@@ -117,8 +117,7 @@ def prove(
         check_folder(certify)
         forms = {"standalone": False, "isabelle": isabelle_session, "short": short_names}
         files = certificates.Files(certify, certificates.package_of(name, None), "shallow", **forms)
-        checked_by = certificates.find_kernel(kernel, lean_program)
-        theorems = certificates.Theorems(verifier, checked_by, files, "shallow")
+        theorems = certificates.Theorems(verifier, certificates.find_kernel(kernel, lean_program), files, "shallow")
     if out is None:
         results = _results(known, prover, frozenset())
     else:
