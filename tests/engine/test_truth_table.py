@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 from itertools import product
+from operator import or_
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -235,7 +236,11 @@ def test_two_elements_tell_more_than_one() -> None:
     alike = f("∀x ∀y (P(x) → P(y))")
     assert (single(alike), true_everywhere(alike)) == (EVERYWHERE, False)
     assert (single(Not(alike)), false_everywhere(Not(alike))) == (0, False)
+
+
+def test_every_structure_makes_something_true() -> None:
     assert EVERYWHERE.bit_count() == WIDTH
+    assert reduce(or_, [single(f(f"A{number}")) for number in range(40)]) == EVERYWHERE
 
 
 @pytest.mark.parametrize(
