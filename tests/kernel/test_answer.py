@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pytest
@@ -15,6 +15,7 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.solver import MAX_DEPTH, checked_signature
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.kernel.answer import (
+    MAX_EVALUATION,
     Answer,
     Confirmation,
     Entailed,
@@ -23,6 +24,7 @@ from proof_r1_formal.kernel.answer import (
     Refuted,
     TooLargeError,
     Unknown,
+    checking_steps,
     confirm,
     confirm_by,
     is_countermodel,
@@ -144,6 +146,20 @@ def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, do
     assert reason_of(confirm(query, Refuted(structure)).answer) is Reason.BUDGET
 
 
+def test_the_price_of_checking_a_countermodel_is_what_is_visited() -> None:
+    rows = {name: frozenset[tuple[int, ...]]() for name in "pq"}
+    assert checking_steps(sequent("p ∨ p", "p"), Structure({}, rows)) == 1 + 1 + 3
+    assert checking_steps(sequent("∀x q(x)", "¬p"), Structure({"Entity": 10}, rows)) == 1 + 2 + 11
+    most = {"Entity": MAX_EVALUATION}
+    assert checking_steps(sequent("p ∨ p", "p"), Structure(most, rows)) == 5
+    assert checking_steps(sequent("∀x q(x)", "p"), Structure({"Entity": MAX_EVALUATION - 3}, rows)) == MAX_EVALUATION
+    for elements in (MAX_EVALUATION - 2, MAX_EVALUATION + 1):
+        with pytest.raises(TooLargeError):
+            checking_steps(sequent("∀x q(x)", "p"), Structure({"Entity": elements}, rows))
+    with pytest.raises(TooLargeError):
+        checking_steps(sequent("p ∨ p", "p"), Structure({"Entity": MAX_EVALUATION + 1}, rows))
+
+
 def test_a_structure_without_domains_refutes_propositions() -> None:
     p, q = parse_formula("p"), parse_formula("q")
     assert is_countermodel(Query((p,), q), Structure({}, {"p": frozenset({()}), "q": frozenset()}))
@@ -178,6 +194,17 @@ class Silent:
 def answer_to(query: Query) -> Answer:
     """The embedded engine's answer, with its evidence."""
     return EmbeddedSolver().decide(query)
+
+
+@pytest.mark.parametrize("plain", [Entailed(), Refuted(), Unknown(Reason.BUDGET)])
+def test_answers_are_equal_whatever_they_cost(plain: Answer) -> None:
+    assert plain.steps == 0
+    assert plain == replace(plain, steps=7)
+    assert hash(plain) == hash(replace(plain, steps=7))
+    if not isinstance(plain, Unknown):
+        assert plain.engine == ""
+        assert plain == replace(plain, engine="tableau")
+        assert plain != Unknown(Reason.BUDGET)
 
 
 def test_a_proof_that_holds_is_checked() -> None:
