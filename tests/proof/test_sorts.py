@@ -99,7 +99,8 @@ def inferences(monkeypatch: pytest.MonkeyPatch, problem: Problem, *conclusions: 
     steps = [Step(f"s{n}", ("h1",), parse_formula(text), "NO_RULE") for n, text in enumerate(conclusions, 1)]
     verifier = Verifier(rules=FOLIO)
     session = VerifierSession(problem, verifier)
-    counts, extend = [], SignatureBuilder.extend
+    counts: list[int] = []
+    extend = SignatureBuilder.extend
 
     def counting(known: SignatureBuilder, formula: Formula) -> SignatureBuilder:
         counts[-1] += 1
