@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
@@ -54,8 +56,15 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def lean(tmp_path_factory: pytest.TempPathFactory) -> LeanKernel:
-    """Lean's kernel with the theory, compiled for this session; the test is skipped where there is no Lean."""
-    kernel = LeanKernel.find(cache=tmp_path_factory.mktemp("lean"))
+    """Lean's kernel with the theory, compiled for this session; the test is skipped where there is no Lean.
+
+    The processes of a parallel run share the compiled theory: the first one compiles it, which takes seconds.
+    """
+    base = tmp_path_factory.getbasetemp()
+    session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (session / "lean.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kernel = LeanKernel.find(cache=session / "lean")
     if kernel is None:
         pytest.skip(f"there is no Lean here; {HINT}")
     return kernel

@@ -1,33 +1,14 @@
-"""The decision procedure of the effectively propositional class as a solver of its own; all small structures."""
+"""All small structures of a signature, and whether one of them is a countermodel."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 
-from proof_r1_formal.engine.finite import decide_finite
-from proof_r1_formal.engine.solver import checked_signature
-from proof_r1_formal.kernel.answer import Answer, Query, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Query, refutes
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY
-from tests.solvers import model_of
-
-
-class FiniteSolver:
-    """Decides effectively propositional queries."""
-
-    name = "finite"
-
-    def decide(self, query: Query) -> Answer:
-        """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
-        signature = checked_signature(query)
-        return signature if isinstance(signature, Unknown) else decide_finite(query, signature)
-
-
-def assert_refuted(query: Query, answer: Answer) -> None:
-    """The answer is a refutation, and its structure is a countermodel."""
-    assert is_countermodel(query, model_of(answer))
 
 
 def structures(signature: Signature, domains: Mapping[str, int]) -> Iterator[Structure]:
@@ -59,6 +40,12 @@ def small_structures(signature: Signature, *, most: int | None = None) -> Iterat
     """Structures of one and two elements per sort; all of them, or the first ``most`` of each size."""
     for sizes in product((1, 2), repeat=len(signature.sorts)):
         yield from islice(structures(signature, dict(zip(signature.sorts, sizes, strict=True))), most)
+
+
+def refuted_by(query: Query, structures: Iterable[Structure]) -> bool:
+    """Whether one of the small structures is a countermodel; the symbols of the query are inferred once for all."""
+    signature = Signature.infer(query.formulas)
+    return any(refutes(query, structure, signature) for structure in structures)
 
 
 SMALL = Signature(

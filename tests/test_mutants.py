@@ -23,6 +23,8 @@ EXAMPLES = "kernel/test_model.py::test_worked_examples"
 REJECTED = "kernel/test_checker.py::test_rejected"
 NO_INSTANCES = "rules/test_check.py::test_entailed_steps_that_are_no_instance_are_rejected"
 VERIFIER = "proof/test_verify.py"
+BLOCKS, SUPPORTED = "kernel/test_checker_blocks.py", "proof/test_supported_answers.py"
+REACHABILITY = "proof/test_closure.py::test_it_is_reachability_in_the_dependency_graph"
 
 
 class Fault(NamedTuple):
@@ -75,10 +77,10 @@ FAULTS = {
         CHECKER,
         "del self._lines[outside:]",
         "pass",
-        "kernel/test_checker_blocks.py::test_the_lines_of_a_block_go_when_it_ends",
+        f"{BLOCKS}::test_the_lines_of_a_block_go_when_it_ends",
     ),
     "a new constant need not be new": Fault(
-        CHECKER, " or constant.function in self._taken:", ":", "kernel/test_checker_blocks.py"
+        CHECKER, " or constant.function in self._taken:", ":", f"{BLOCKS}::test_a_constant_that_was_used_is_not_new"
     ),
     "∃ has every instance": Fault(
         CHECKER,
@@ -112,11 +114,11 @@ FAULTS = {
         CHECKER,
         "self._sort(term, quantified.variable.sort) != quantified.variable.sort:",
         "False:",
-        "kernel/test_checker.py",
+        REJECTED,
     ),
     # rules
     "minor premises are not asked for": Fault(
-        RULES, "if not self._minor_hold(schema, anchors, minor):", "if False:", "rules/test_check.py"
+        RULES, "if not self._minor_hold(schema, anchors, minor):", "if False:", NO_INSTANCES
     ),
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
@@ -148,16 +150,25 @@ FAULTS = {
         ORACLE,
         'return Confirmation(answer) if self.evidence == "none" else confirm(query, answer)',
         "return Confirmation(answer)",
-        "proof/test_evidence.py",
+        "proof/test_evidence.py::test_padding_is_seen_through",
     ),
     "a solver's word counts for bindings, models and open goals": Fault(
-        ORACLE, 'if confirmation.checked or self.evidence == "none"', "if True", "proof/test_supported_answers.py"
+        ORACLE,
+        'if confirmation.checked or self.evidence == "none"',
+        "if True",
+        f"{SUPPORTED}::test_a_binding_on_a_solvers_word_binds_nothing",
     ),
     "a step on a solver's word can be an instance": Fault(
-        STEP, 'if verdict.evidence == "unsupported":', "if False:", "proof/test_supported_answers.py"
+        STEP,
+        'if verdict.evidence == "unsupported":',
+        "if False:",
+        f"{SUPPORTED}::test_an_instance_without_a_proof_has_no_full_signal",
     ),
     "an answer rests on a solver's word": Fault(
-        ANSWER, 'step.in_closure and step.evidence == "unsupported"', "False", "proof/test_supported_answers.py"
+        ANSWER,
+        'step.in_closure and step.evidence == "unsupported"',
+        "False",
+        f"{SUPPORTED}::test_a_step_on_a_solvers_word_is_not_verified",
     ),
     "what is not entailed serves later steps": Fault(
         SESSION,
@@ -178,14 +189,17 @@ FAULTS = {
         f"{VERIFIER}::test_a_verified_step_cannot_be_farmed_in_other_words",
     ),
     "rule or progress is enough": Fault(
-        STEP, "if self.rule and self.progress else", "if self.rule or self.progress else", VERIFIER
+        STEP,
+        "if self.rule and self.progress else",
+        "if self.rule or self.progress else",
+        f"{VERIFIER}::test_each_signal_once",
     ),
     # closure
     "later actions are depended on": Fault(
-        CLOSURE, "range(terminal - 1, -1, -1)", "range(len(actions) - 1, -1, -1)", "proof/test_closure.py"
+        CLOSURE, "range(terminal - 1, -1, -1)", "range(len(actions) - 1, -1, -1)", REACHABILITY
     ),
     "the last of two ids is meant": Fault(
-        CLOSURE, "reversed(list(enumerate(actions)))", "enumerate(actions)", "proof/test_closure.py"
+        CLOSURE, "reversed(list(enumerate(actions)))", "enumerate(actions)", REACHABILITY
     ),
 }
 

@@ -200,7 +200,8 @@ class SignatureBuilder:
         copy._sorts.update(self._sorts)
         copy._formulas[formula] = None
         copy._collect((formula,))
-        return copy
+        grown = [len(each) for each in (copy._uses, copy._parent, copy._sorts)]
+        return self if grown == [len(each) for each in (self._uses, self._parent, self._sorts)] else copy
 
     def _collect(self, formulas: Collection[Formula]) -> None:
         """Collect the symbols of new formulas; after an error the builder is of no more use."""

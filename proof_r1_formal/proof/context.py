@@ -40,31 +40,39 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
 
 def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:
     """The trace with the sorts written into its conclusions, see :func:`conclusion_with_sorts`."""
-    return structs.replace(trace, actions=tuple([conclusion_with_sorts(action, known) for action in trace.actions]))
+    return structs.replace(trace, actions=tuple([conclusion_with_sorts(action, known)[0] for action in trace.actions]))
 
 
-def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
-    """The action with the sorts written into its conclusion.
+def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> tuple[Action, bool]:
+    """The action with the sorts written into its conclusion, and whether the conclusion fits any that fit the problem.
 
     A conclusion that clashes with the problem stays unchanged. One with a sort that the problem lacks gets a finding.
 
-    ``known``: the symbols of the problem, from :func:`with_sorts`.
+    Args:
+        action: as read.
+        known: the symbols of the problem, from :func:`with_sorts`.
+
+    Returns:
+        The second is true if the problem has every symbol of the conclusion, with the same arities and sorts. A
+        conclusion that brings a symbol must be compared with others that bring it.
 
     Raises:
         TypeError: it is not an action.
     """
     require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
     formula = action.formula
-    if formula is None or (known.one_sort and not symbols(formula).sorts):
-        return action
-    unknown = symbols(formula).sorts.difference(known.signature().sorts)
+    if formula is None:
+        return action, False
+    sorts = symbols(formula).sorts
+    unknown = sorts.difference(known.signature().sorts) if sorts else sorts
     if unknown:
         problem = f"the problem has no sort {', '.join(sorted(unknown))}"
-        return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
+        return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem))), False
     try:
-        return structs.replace(action, formula=known.extend(formula).sorted(formula))
+        joint = known.extend(formula)
     except SignatureError:
-        return action
+        return action, False
+    return (action if joint.one_sort else structs.replace(action, formula=joint.sorted(formula))), joint is known
 
 
 class ProblemContext:

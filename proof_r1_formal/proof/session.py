@@ -56,6 +56,8 @@ class _Pushed(msgspec.Struct, frozen=True):
     """An action that was pushed, its report, and what was there before it."""
 
     action: Action
+    fits: bool
+    """Whether the problem has every symbol of the conclusion, used in the same way."""
     step: StepReport
     answer: Answer | None
     symbols: SignatureBuilder
@@ -115,14 +117,14 @@ class Session:
             SolverError: the solver is missing or broken.
         """
         self._recheck_last(last=False)
-        return self._push(conclusion_with_sorts(action, self._context.symbols), last=True)
+        return self._push(*conclusion_with_sorts(action, self._context.symbols), last=True)
 
     def extend(self, actions: Sequence[Action]) -> None:
         """Push several actions; each is checked once."""
         if actions:
             self._recheck_last(last=False)
         for number, action in enumerate(actions, 1):
-            self._push(conclusion_with_sorts(action, self._context.symbols), last=number == len(actions))
+            self._push(*conclusion_with_sorts(action, self._context.symbols), last=number == len(actions))
 
     def pop(self) -> Action:
         """Remove the last action, and return it with the problem's sorts written into its conclusion.
@@ -208,13 +210,13 @@ class Session:
 
     # -- the stack ----------------------------------------------------------------------------------------------------
 
-    def _push(self, action: Action, *, last: bool) -> StepReport:
+    def _push(self, action: Action, fits: bool, *, last: bool) -> StepReport:
         state, mark = self._state, self._oracle.mark()
         terminal = last and self._binds(action)
-        verdict = self._checker.check(action, state, terminal=terminal)
+        verdict = self._checker.check(action, state, fits=fits, terminal=terminal)
         step = verdict.report(action, terminal=terminal)
         named = action.id is not None and action.id not in state.ids
-        self._pushed.append(_Pushed(action, step, verdict.answer, state.symbols, mark, named))
+        self._pushed.append(_Pushed(action, fits, step, verdict.answer, state.symbols, mark, named))
         if action.id is not None:
             state.ids.add(action.id)
             if verdict.semantic and action.formula is not None and verdict.symbols is not None:
@@ -245,7 +247,8 @@ class Session:
         if self._pushed:
             pushed = self._pushed[-1]
             if pushed.step.terminal != (last and self._binds(pushed.action)):
-                self._push(self._undo().action, last=last)
+                self._undo()
+                self._push(pushed.action, pushed.fits, last=last)
 
     def _binds(self, action: Action) -> bool:
         return binds(self._context.problem, action, self._rules.rule_of(action))

@@ -294,16 +294,17 @@ class StepChecker:
         self._rules = rules
         self._oracle = oracle
 
-    def check(self, action: Action, state: State, *, terminal: bool) -> Verdict:
+    def check(self, action: Action, state: State, *, fits: bool, terminal: bool) -> Verdict:
         """The verdicts on an action in a state. The state is not changed.
 
         Args:
             action: with the problem's sorts written into its conclusion.
             state: after the earlier actions.
+            fits: whether the problem has every symbol of the conclusion, used in the same way.
             terminal: whether the action binds the answer.
         """
         verdict = Verdict(action.findings)
-        self._schema_check(action, state, verdict)
+        self._schema_check(action, state, verdict, fits=fits)
         formula = action.formula
         if not verdict.schema or formula is None or action.id is None:
             return verdict
@@ -336,14 +337,15 @@ class StepChecker:
         verdict.progress = not findings and not verdict.mismatched
         return verdict
 
-    def _schema_check(self, action: Action, state: State, verdict: Verdict) -> None:
+    def _schema_check(self, action: Action, state: State, verdict: Verdict, *, fits: bool) -> None:
         """Check what only the problem and the earlier actions can tell."""
         symbols = state.symbols
         if action.id is not None and action.id in state.ids:
             taken = "a premise" if action.id in self._context.premises else "an earlier action"
             verdict.findings.append(Finding(Code.DUPLICATE_ID, f"id {action.id!r} is already {taken}"))
-        if action.formula is not None and Code.SYMBOL_CLASH not in {finding.code for finding in action.findings}:
-            try:
+        clashes = Code.SYMBOL_CLASH in {finding.code for finding in action.findings}
+        if action.formula is not None and not (fits or clashes):
+            try:  # the admitted conclusions may have brought the same symbol, used in another way
                 symbols = symbols.extend(action.formula)
             except SignatureError as error:
                 verdict.findings.append(Finding(Code.SYMBOL_CLASH, str(error)))

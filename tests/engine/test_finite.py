@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.grounding import MAX_WITNESSES
-from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import (
@@ -44,7 +44,7 @@ from proof_r1_formal.kernel.transform import subterms
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import parse_formula
 from tests.build import pigeons, sequent, shown
-from tests.finite import SMALL, SMALL_STRUCTURES
+from tests.finite import SMALL, SMALL_STRUCTURES, refuted_by
 from tests.solvers import FiniteSolver, assert_refuted, model_of
 
 SOLVER = FiniteSolver()
@@ -137,7 +137,7 @@ def test_answers_are_those_of_z3_inside_the_class(query: Query) -> None:
 @given(strategies.queries(SMALL))
 def test_what_a_small_structure_refutes_is_not_entailed(query: Query) -> None:
     if isinstance(SOLVER.decide(query), Entailed):
-        assert not any(is_countermodel(query, structure) for structure in SMALL_STRUCTURES)
+        assert not refuted_by(query, SMALL_STRUCTURES)
 
 
 # -- traps ------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,12 @@ def results() -> Results:
     }
 
 
+@pytest.fixture(scope="module")
+def drawn(results: Results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """The files of all figures: drawing them takes seconds."""
+    return write_pictures(study_pictures(results), tmp_path_factory.mktemp("figures") / "out")
+
+
 def texts(path: Path) -> set[str]:
     """The texts in an SVG file."""
     return {found.text or "" for found in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")}
@@ -67,23 +73,23 @@ def test_the_numbers_are_those_of_the_scores(results: Results) -> None:
     assert [rvr.value for rvr, _ in points(results).values()][1:] == [0.0]  # as the paper defines
 
 
-def test_each_figure_is_written_for_each_theme_and_format(results: Results, tmp_path: Path) -> None:
-    paths = write_pictures(study_pictures(results), tmp_path / "out")
+def test_each_figure_is_written_for_each_theme_and_format(drawn: tuple[Path, ...]) -> None:
     figures = ("accuracy-rvr", "shares", "length-ratios", "confusion-1-b-all")
-    assert {path.name for path in paths} == {
+    assert {path.name for path in drawn} == {
         f"{name}{theme}.{suffix}" for name in figures for theme in ("", "-dark") for suffix in ("svg", "png")
     }
-    for path in paths:
+    for path in drawn:
         assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
-    assert {"$x_{$", "<b> / all", "RVR (%)"} <= texts(tmp_path / "out" / "accuracy-rvr.svg")
-    light, dark = ((tmp_path / "out" / f"shares{theme}.svg").read_text(encoding="utf-8") for theme in ("", "-dark"))
+    out = drawn[0].parent
+    assert {"$x_{$", "<b> / all", "RVR (%)"} <= texts(out / "accuracy-rvr.svg")
+    light, dark = ((out / f"shares{theme}.svg").read_text(encoding="utf-8") for theme in ("", "-dark"))
     assert LIGHT.page in light
     assert LIGHT.page not in dark
 
 
-def test_equal_numbers_give_equal_files(results: Results, tmp_path: Path) -> None:
-    first, second = (write_pictures(study_pictures(results), tmp_path / name) for name in ("one", "two"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+def test_equal_numbers_give_equal_files(results: Results, drawn: tuple[Path, ...], tmp_path: Path) -> None:
+    again = write_pictures(study_pictures(results), tmp_path)
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in drawn]
 
 
 def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,9 +216,8 @@ LOG: list[Entry] = [
 
 
 def test_curves_show_the_quantities_of_the_log(tmp_path: Path) -> None:
-    pictures = curve_pictures(LOG)
-    assert list(pictures) == ["training", "evaluation"]
-    write_pictures(pictures, tmp_path)
+    assert list(curve_pictures(LOG)) == ["training", "evaluation"]
+    assert draw_curves(LOG, tmp_path)
     assert {"FVR", "RVR", "KL to the reference (nats)", "entropy (nats)", "loss", "update"} <= texts(
         tmp_path / "training.svg"
     )
@@ -231,8 +236,6 @@ def test_a_value_that_is_no_number_is_not_drawn() -> None:
 
 
 def test_without_matplotlib_no_curve_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert draw_curves(LOG, tmp_path / "drawn")
-    assert (tmp_path / "drawn" / "training.svg").exists()
     monkeypatch.setattr(drawing, "find_spec", lambda _: None)
     assert not draw_curves(LOG, tmp_path / "out")
     assert not (tmp_path / "out").exists()

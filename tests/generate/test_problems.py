@@ -227,7 +227,7 @@ print(digest.hexdigest())
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_hash_seeds_and_workers_change_no_byte(system: System) -> None:
     digests = set()
-    for hash_seed, workers in (("0", 1), ("1", 1), ("2", 2)):
+    for hash_seed, workers in (("0", 1), ("1", 2)):
         script = _DIGEST.replace("SYSTEM", system).replace("WORKERS", str(workers))
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         done = subprocess.run(
@@ -237,7 +237,8 @@ def test_hash_seeds_and_workers_change_no_byte(system: System) -> None:
     assert len(digests) == 1
 
 
-def test_no_two_problems_are_the_same_but_for_names_and_order() -> None:
+def test_no_two_problems_are_the_same_but_for_names_and_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generator, "_MAX_DUPLICATES", 150)  # a command waits for a thousand, below
     settings = GeneratorSettings(steps=(1, 1), distractors=(0, 0), answers=(TRUE,))
     keys: list[bytes] = []
     with pytest.raises(ProofR1Error, match="nothing but duplicates"):

@@ -56,7 +56,7 @@ from proof_r1_formal.kernel.term import (
 )
 from proof_r1_formal.testing.strategies import queries, structures
 from tests.build import sequent
-from tests.finite import small_structures
+from tests.finite import refuted_by, small_structures
 from tests.kernel.claims import EX_FALSO, FREE, P_OF_A, SPECIALISE, VACUOUS, A, B, C, X, Y, claim, f, fa
 
 MODUS_PONENS = Theorem("modus ponens", (f("A → B"), f("A")), f("B"), (Eliminate(0, "right", 1),))
@@ -373,7 +373,7 @@ def test_found_proofs_are_accepted_and_have_no_countermodel(query: Query, data: 
         unused[index] = Or(unused[index], f("⊤"))  # says nothing but of which sorts its symbols are
         assert check(proof, unused, query.conclusion) == used
     signature = Signature.infer(query.formulas)
-    assert not any(is_countermodel(query, structure) for structure in small_structures(signature, most=256))
+    assert not refuted_by(query, small_structures(signature, most=256))
     assert not is_countermodel(query, data.draw(structures(signature)))
 
 

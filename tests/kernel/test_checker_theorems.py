@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import Query, is_countermodel
+from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.signature import Signature
@@ -22,7 +22,7 @@ from proof_r1_formal.kernel.term import (
     Theorem,
     Witness,
 )
-from tests.finite import small_structures
+from tests.finite import refuted_by, small_structures
 from tests.kernel.claims import FREE, P_OF_A, SELF, SPECIALISE, A, B, C, D, X, Y, claim, f
 
 RELATION = Lambda((X, Y), atom("R", X, Y))
@@ -115,8 +115,7 @@ def test_instances_of_theorems_neither_capture_nor_mix_sorts(case: str) -> None:
     """The claim does not hold, and every line but the theorem's instance is right."""
     text, proof = UNSOUND[case]
     query = Query(*claim(text))
-    signature = Signature.infer(query.assertions)
-    assert any(is_countermodel(query, structure) for structure in small_structures(signature, most=4096))
+    assert refuted_by(query, small_structures(Signature.infer(query.assertions), most=4096))
     with pytest.raises(ProofError):
         check(proof, query.dependencies, query.conclusion)
 

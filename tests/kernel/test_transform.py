@@ -167,6 +167,24 @@ def test_extending_a_builder_leaves_it_as_it_was() -> None:
     assert builder.signature() == before
 
 
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("wise(ann) → cat(tom)", False),
+        ("∃x:Person wise(x)", False),
+        ("wise(tom)", True),  # tom is a Person
+        ('∀"x":Animal cat(tom)', True),  # a sort
+        ("cold ∧ new(ann)", True),
+        ("cold", True),
+    ],
+)
+def test_a_builder_is_copied_for_what_it_does_not_know(text: str, new: bool) -> None:
+    builder = SignatureBuilder(map(parse_formula, ["∀x:Person wise(x)", "wise(ann)", "cat(tom)"]))
+    extended = builder.extend(parse_formula(text))
+    assert (extended is not builder) == new
+    assert (extended.signature() != builder.signature()) == new
+
+
 @given(st.text(min_size=1, max_size=12) | st.text(alphabet="_0z1a", min_size=1, max_size=12), st.sampled_from("pfsv"))
 def test_mangling_is_undone_and_safe(name: str, prefix: str) -> None:
     mangled = mangle(name, prefix)

@@ -21,7 +21,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import Answers, Oracle
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.kernel.answer import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.syntax import ENTITY, Formula
 from proof_r1_formal.kernel.transform import alpha_normal, rename
@@ -39,7 +39,7 @@ from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 from proof_r1_formal.text.parse import parse_formula
 from tests.build import codes, verdicts
-from tests.finite import small_structures
+from tests.finite import refuted_by, small_structures
 
 SMALL = Signature(
     {"P": (ENTITY,), "Q": (ENTITY,), "S": ()}, {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY)}
@@ -129,7 +129,7 @@ def test_what_rule_check_accepts_follows(corrupted: Corrupted) -> None:
         query = Query(dependencies, conclusion)
         for rule in FOLIO.rules:
             if isinstance(check_rule(rule, dependencies, conclusion, ORACLE, terminal=True), Match):
-                assert not any(is_countermodel(query, structure) for structure in STRUCTURES)
+                assert not refuted_by(query, STRUCTURES)
                 assert isinstance(Z3.decide(query), Entailed)
 
 

@@ -13,11 +13,12 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Query, Refuted
 from proof_r1_formal.kernel.serial import from_data, to_data
-from proof_r1_formal.kernel.signature import FunctionType, Signature, symbols
+from proof_r1_formal.kernel.signature import FunctionType, Signature, SignatureBuilder, symbols
 from proof_r1_formal.kernel.syntax import ENTITY, Formula, Implies
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.context import with_sorts
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts
@@ -88,6 +89,41 @@ def test_each_formula_says_the_sorts_itself(attempt: Attempt) -> None:
             assert signature.functions[name] == kind
         assert from_data(to_data(formula)) is formula
     assert with_sorts(written)[0] == written
+
+
+# -- how often sorts are inferred -------------------------------------------------------------------------------------
+
+
+def inferences(monkeypatch: pytest.MonkeyPatch, problem: Problem, *conclusions: str) -> list[int]:
+    """How often the pass infers the sorts of each conclusion; the engine infers those of each question by itself."""
+    steps = [Step(f"s{n}", ("h1",), parse_formula(text), "NO_RULE") for n, text in enumerate(conclusions, 1)]
+    verifier = Verifier(rules=FOLIO)
+    session = VerifierSession(problem, verifier)
+    counts: list[int] = []
+    extend = SignatureBuilder.extend
+
+    def counting(known: SignatureBuilder, formula: Formula) -> SignatureBuilder:
+        counts[-1] += 1
+        return extend(known, formula)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(SignatureBuilder, "extend", counting)
+        for action in read_completion(Attempt(problem, tuple(steps)).completion).actions:
+            counts.append(0)
+            assert session.push(action).semantic, action.conclusion
+    return counts
+
+
+def test_the_sorts_of_a_conclusion_are_inferred_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    animals = problem("cat(tom) ∧ (∀x:Animal cat(x))", goal="cat(tom)")
+    assert inferences(monkeypatch, animals, "cat(tom)", "∃x:Animal cat(x)", "cat(tom) ∨ cat(tom)") == [1, 1, 1]
+    entities = problem("cat(tom) ∧ (∀x cat(x))", goal="cat(tom)")
+    assert inferences(monkeypatch, entities, "cat(tom)", "∃x cat(x)", "cat(tom) ∨ cat(tom)") == [1, 1, 1]
+
+
+def test_only_symbols_that_conclusions_bring_are_compared_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    animals = problem("cat(tom) ∧ (∀x:Animal cat(x))", goal="cat(tom)")
+    assert inferences(monkeypatch, animals, "cat(tom) ∨ new(c)", "cat(tom)", "cat(tom) ∨ new(d)") == [2, 1, 2]
 
 
 # -- examples ---------------------------------------------------------------------------------------------------------
