@@ -28,6 +28,7 @@ from proof_r1_formal.kernel.answer import (
     confirm,
     confirm_by,
     is_countermodel,
+    refutes,
 )
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.signature import Signature
@@ -129,6 +130,29 @@ def test_functions_of_countermodels_are_total() -> None:
     assert is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, total))
     with pytest.raises(StructureError, match="does not interpret 'f' at all elements"):
         is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, {"f": {(0,): 0, (1,): 0}}))
+
+
+def test_values_of_functions_are_elements_of_their_sort() -> None:
+    """The first value is one, the last is not."""
+    query = Query((parse_formula("∀x:Person ∃y:Dog (f(x) = y)"),), parse_formula("∃x:Dog Q(x)"))
+    values: dict[str, dict[tuple[int, ...], int]] = {"f": {(0,): 0, (1,): 1}}
+    with pytest.raises(StructureError, match="a value of 'f' is not an element of the domain of sort 'Dog'"):
+        is_countermodel(query, Structure({"Person": 2, "Dog": 1}, {"Q": frozenset()}, values))
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "message"),
+    [
+        ("∃x:Dog Q(x)", "a tuple of 'Q' does not have 1 elements of its sorts"),
+        ("∃x:Dog (x = d ∧ Q(x))", "the structure has no domain for sort 'Dog'"),
+    ],
+)
+def test_every_sort_has_a_domain(conclusion: str, message: str) -> None:
+    query = Query((parse_formula("∃x:Person P(x)"),), parse_formula(conclusion))
+    rows = {"P": frozenset({(0,)}), "Q": frozenset({(0,)})}
+    functions: dict[str, dict[tuple[int, ...], int]] = {"d": {(): 0}}
+    with pytest.raises(StructureError, match=message):
+        refutes(query, Structure({"Person": 1}, rows, functions), Signature.infer(query.formulas))
 
 
 @pytest.mark.parametrize(
