@@ -145,6 +145,7 @@ def test_values_of_functions_are_elements_of_their_sort() -> None:
     [
         ("∃x:Dog Q(x)", "a tuple of 'Q' does not have 1 elements of its sorts"),
         ("∃x:Dog (x = d ∧ Q(x))", "the structure has no domain for sort 'Dog'"),
+        ("∃x:Dog P(d(x))", "the structure has no domain for sort 'Dog'"),
     ],
 )
 def test_every_sort_has_a_domain(conclusion: str, message: str) -> None:
