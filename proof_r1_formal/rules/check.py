@@ -25,6 +25,7 @@ from msgspec import structs
 
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.engine.solver import BudgetSpentError, instance_price
+from proof_r1_formal.engine.truth_table import false_everywhere, fingerprints_differ, true_everywhere
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
@@ -224,11 +225,16 @@ class _Step:
 
         In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
         """
-        if not self._yes(self._oracle.equivalent(first, second)):
-            return False
-        if not self._inhabited or plain_form(first) is plain_form(second):
-            return True
-        return isinstance(self._oracle.constant(first), Refuted)
+        if self._inhabited and (true_everywhere(first) or false_everywhere(first)):
+            if plain_form(first) is plain_form(second):
+                return True
+            if not fingerprints_differ(first, second):
+                # that both are logical truths is harder to show than that one is
+                answer = self._oracle.constant(first)
+                if not isinstance(answer, Refuted):
+                    self._yes(answer)  # one that is undecided leaves the check open
+                    return False
+        return self._yes(self._oracle.equivalent(first, second))
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
@@ -236,7 +242,7 @@ class _Step:
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         said = [each for index, each in enumerate(self._said) if index not in anchored]
         others = tuple(dict.fromkeys(chain(others, *said))) if said else others
-        return formula in others or self._yes(self._oracle.follows(others, formula))
+        return formula in others or self._yes(self._oracle.follows(others, formula, fingerprints=self._inhabited))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         if self._terms is None:
@@ -499,10 +505,11 @@ class _Step:
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The substitution with every choice of a term for the term variable that it leaves open."""
-        if not schema.open_terms:
+        names = [name for name in schema.open_terms if name not in substitution]
+        if not names:
             yield substitution
             return
-        (name,) = schema.open_terms  # a catalogue's schemata have at most one
+        (name,) = names  # a catalogue's schemata have at most one
         sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
         for sort in sorted(sorts):
             for term in self._terms_of_sort(sort):

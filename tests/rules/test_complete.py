@@ -56,8 +56,10 @@ TURNED = [
     ("REDUCTIO_AD_ABSURDUM", "¬P → P |- P"),
     ("REDUCTIO_AD_ABSURDUM", "P → ¬P |- ¬P"),
     ("REITERATION", "P |- P"),
+    ("EQUALITY_REFLEXIVITY", "|- a = a"),
+    ("EQUALITY_REFLEXIVITY", "P(b) |- f(a, b) = f(a, b)"),
 ]
-"""Between equivalent formulas: what logical truths need."""
+"""Between equivalent formulas, or to a logical truth: what logical truths need."""
 
 UNDER_HYPOTHESES = [
     ("IMPLICATION_ELIMINATION", "P(a) → (Q(a) → R(a)); P(a) → Q(a) |- P(a) → R(a)"),
@@ -70,6 +72,7 @@ UNDER_HYPOTHESES = [
     ("REDUCTIO_AD_ABSURDUM", "∀x (S(x) ∧ ¬P(x) → R(x)); ∀x (S(x) ∧ ¬P(x) → ¬R(x)) |- ∀x (S(x) → P(x))"),
     ("EXISTENTIAL_ELIMINATION", "S → ∃x P(x); ∀x (S ∧ P(x) → Q) |- S → Q"),
     ("EQUALITY_SUBSTITUTION", "∀x (P(x) → x = a) |- ∀x (P(x) ∧ Q(x) → Q(a))"),
+    ("EQUALITY_REFLEXIVITY", "|- ∀x (P(x) → f(x) = f(x))"),
     ("REITERATION", "P → R |- P ∧ Q → R"),
     ("REITERATION", "P |- Q ∧ P → P"),
 ]
@@ -91,6 +94,11 @@ NEAR_MISSES = [
     ("EQUALITY_SUBSTITUTION", "a = b; b = c; P(a) |- P(c)"),
     ("EQUALITY_SUBSTITUTION", "a = b; P(a) → Q; P(b) |- Q"),
     ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = b) ∨ Q"),
+    ("EQUALITY_REFLEXIVITY", "a = b |- b = a"),
+    ("EQUALITY_REFLEXIVITY", "a = b |- f(a) = f(b)"),
+    ("EQUALITY_REFLEXIVITY", "|- a = a ∧ b = b"),
+    ("EQUALITY_REFLEXIVITY", "|- ∃x x = a"),
+    ("EQUALITY_REFLEXIVITY", "|- P ∨ ¬P"),
     ("REITERATION", "P; Q |- P ∧ Q"),
     ("REITERATION", "P ∧ (Q ∨ R) |- (P ∧ Q) ∨ (P ∧ R)"),
     ("IMPLICATION_ELIMINATION", "P → (Q → R); S → Q |- P ∧ S → R ∨ T"),
@@ -107,6 +115,9 @@ NOT_ENTAILED = [
     ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → Q(x)) |- Q(a)"),
     ("EQUALITY_SUBSTITUTION", "a = b; P(a) |- P(c)"),
     ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = c)"),
+    ("EQUALITY_REFLEXIVITY", "|- a = b"),
+    ("EQUALITY_REFLEXIVITY", "|- ¬(a = a)"),
+    ("EQUALITY_REFLEXIVITY", "|- ∀x ∀y x = y"),
     ("REITERATION", "P ∧ Q → R |- P → R"),
     ("IMPLICATION_ELIMINATION", "∀x (P(x) → Q(x)); P(a) |- ∀x Q(x)"),
     ("EXISTENTIAL_INTRODUCTION", "∀x (P(x) → R(x, a)) |- ∀x ∃y R(x, y)"),
