@@ -7,8 +7,8 @@ is read off its table.
 A *fingerprint* is the truth values of any closed formula in fixed small structures. Formulas with different
 fingerprints are not equivalent, and a formula whose fingerprint has a 0 is not valid: the structure at that bit is a
 counterexample. Equal fingerprints prove nothing. So a fingerprint answers most negative questions about equivalence,
-validity and entailment without a solver, and never a positive one. The structures interpret every symbol pseudo-randomly by a hash of
-its name, so they are the same in every process.
+validity and entailment without a solver, and never a positive one. The structures interpret every symbol
+pseudo-randomly by a hash of its name, so they are the same in every process.
 """
 
 from __future__ import annotations

@@ -274,7 +274,8 @@ class _Shortening:
         key = frozenset(given), formula
         if key not in self._known:
             rules = dict.fromkeys((*((first,) if first is not None else ()), *self._rules))
-            self._known[key] = next(self._matching(given, formula, rules, _QUICK), None)
+            found = (r for plainly in (True, False) for r in self._matching(given, formula, rules, _QUICK, plainly))
+            self._known[key] = next(found, None)
         return self._known[key]
 
     def _expensive_rule(self, step: _Step) -> str | None:
@@ -285,12 +286,14 @@ class _Shortening:
         rule = self._known[frozenset(given), step.formula] = next(found, None)
         return rule
 
-    def _matching(self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int) -> Iterator[str]:
+    def _matching(
+        self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int, plainly: bool = False
+    ) -> Iterator[str]:
         for rule in rules:
             known = self._verifier.rules.find(rule)
             assert known is not None
             oracle = _Asked(self._verifier.oracle.answers, most, self._asked)
-            found = check_rule(known, given, formula, oracle, hypotheses=True)
+            found = check_rule(known, given, formula, oracle, hypotheses=True, plainly=plainly)
             self._budget.spend(QUESTION + oracle.charged - oracle.repeated)
             if isinstance(found, Match) and not found.unstated:
                 yield rule

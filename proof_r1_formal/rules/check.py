@@ -112,6 +112,7 @@ def check_rule(
     *,
     terminal: bool = False,
     hypotheses: bool = False,
+    plainly: bool = False,
     budget: int = CHECK_BUDGET,
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
@@ -124,24 +125,40 @@ def check_rule(
         conclusion: of the step.
         oracle: answers the auxiliary questions, and is charged for what the check spends.
         terminal: whether the step is the terminal action.
-        hypotheses: whether it may be an instance under hypotheses. An instance without them goes first.
+        hypotheses: whether it may be an instance under hypotheses. A plain instance goes first: one that uses no
+            consequent of an implication, and takes no logical truth for another in other words. Of two that are plain,
+            or are not, one without hypotheses goes first.
+        plainly: whether only plain instances are looked for; for steps under hypotheses.
         budget: of the check. If it ends after a first instance was found, that instance counts.
     """
-    step = _Step(dependencies, conclusion, oracle, budget, inhabited=hypotheses)
     if not hypotheses or terminal:
+        step = _Step(dependencies, conclusion, oracle, budget, inhabited=hypotheses)
         return _checked(rule, step, oracle, terminal=terminal)
-    best = result = _checked(rule, step, oracle, terminal=False)
-    left = step.left
-    for whole, reading in product((False, True), readings(dependencies, conclusion)):
+    best: RuleResult = NoMatch()
+    left = budget
+    for plain, whole, reading in _attempts(dependencies, conclusion, (True,) if plainly else (True, False)):
         if (isinstance(best, Match) and not best.unstated) or left <= 0:
             break
-        step = _Step(dependencies, reading.conclusion, oracle, left, reading, whole=whole, inhabited=True)
+        concluded = conclusion if reading is None else reading.conclusion
+        step = _Step(dependencies, concluded, oracle, left, reading, whole=whole, inhabited=True, plain=plain)
         result = _checked(rule, step, oracle, terminal=False)
-        if isinstance(result, Match):
+        if isinstance(result, Match) and reading is not None:
             result = structs.replace(result, constants=reading.constants, hypotheses=reading.hypotheses)
         best = _better(best, result)
         left = step.left
     return best
+
+
+def _attempts(
+    dependencies: tuple[Formula, ...], conclusion: Formula, plain: Iterable[bool]
+) -> Iterator[tuple[bool, bool, Reading | None]]:
+    """The ways to look for an instance under hypotheses: whether plainly, with whole dependencies, in which reading."""
+    read: tuple[Reading, ...] | None = None
+    for plainly in plain:
+        yield plainly, True, None
+        read = tuple(readings(dependencies, conclusion)) if read is None else read
+        for whole, reading in product((False, True), read):
+            yield plainly, whole, reading
 
 
 def _better(first: RuleResult, second: RuleResult) -> RuleResult:
@@ -190,8 +207,10 @@ class _Step:
         *,
         whole: bool = True,
         inhabited: bool,
+        plain: bool = False,
     ) -> None:
         self._inhabited = inhabited
+        self._plain = plain  # whether spines end before the consequents, and no logical truth is proved
         self.compound: Match | None = None
         self.open_question = ""
         self.broken = False
@@ -224,15 +243,17 @@ class _Step:
         """Whether the formulas are equivalent; logical truths, which all are, must say the same plainly.
 
         In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
+        Many formulas are compared with one ``second``, so that one is asked whether it is a logical truth.
         """
-        if self._inhabited and (true_everywhere(first) or false_everywhere(first)):
+        if self._inhabited and (true_everywhere(second) or false_everywhere(second)):
             if plain_form(first) is plain_form(second):
                 return True
             if not fingerprints_differ(first, second):
-                # that both are logical truths is harder to show than that one is
-                answer = self._oracle.constant(first)
+                if self._plain:
+                    return False
+                answer = self._oracle.constant(second)
                 if not isinstance(answer, Refuted):
-                    self._yes(answer)  # one that is undecided leaves the check open
+                    self._yes(answer)  # an undecided one leaves the check open
                     return False
         return self._yes(self._oracle.equivalent(first, second))
 
@@ -423,7 +444,7 @@ class _Step:
         """The elements of the spine of a dependency that are found next."""
         spine = self._spines[index]
         found = spine.grow_parts(self._terms_of_sort)
-        if not (found or plainly):
+        if not (found or plainly or self._plain):
             found = spine.grow_consequents(lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
         return found
