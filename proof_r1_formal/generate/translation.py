@@ -292,14 +292,14 @@ class _Shortening:
         for rule in rules:
             known = self._verifier.rules.find(rule)
             assert known is not None
-            oracle = _Asked(self._verifier.oracle.answers, most, self._asked)
+            oracle = CheckOracle(self._verifier.oracle.answers, most, self._asked)
             found = check_rule(known, given, formula, oracle, hypotheses=True, plainly=plainly)
             self._budget.spend(QUESTION + oracle.charged - oracle.repeated)
             if isinstance(found, Match) and not found.unstated:
                 yield rule
 
 
-class _Asked(Oracle):
+class CheckOracle(Oracle):
     """The oracle of one rule check, which tells what it paid for questions that earlier checks had asked.
 
     Args:
