@@ -20,6 +20,7 @@ from proof_r1_formal.engine.truth_table import (
     false_everywhere,
     fingerprint_price,
     fingerprints_differ,
+    fingerprints_refute,
     semantic_key,
     table_entails,
     true_everywhere,
@@ -198,8 +199,11 @@ class Oracle:
         self.charge(fingerprint_price(first) + fingerprint_price(second))
         return _NO if fingerprints_differ(first, second) else self.entails((), Iff(first, second))
 
-    def follows(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        """Do the dependencies entail the conclusion? The answer may come without evidence."""
+    def follows(self, dependencies: tuple[Formula, ...], conclusion: Formula, *, fingerprints: bool = False) -> Answer:
+        """Do the dependencies entail the conclusion? The answer may come without evidence.
+
+        ``fingerprints``: whether fixed structures may refute it before the solver is asked.
+        """
         if not dependencies:
             return self.valid(conclusion)
         if self.tables and self.spent is None:
@@ -207,6 +211,10 @@ class Oracle:
             if holds is not None:
                 self.charge(1 + (conclusion.size + sum([formula.size for formula in dependencies])) // 4)
                 return _YES if holds else _NO
+        if fingerprints and self.spent is None:
+            self.charge(sum([fingerprint_price(formula) for formula in (*dependencies, conclusion)]))
+            if fingerprints_refute(dependencies, conclusion):
+                return _NO
         return self.entails(dependencies, conclusion)
 
     def valid(self, formula: Formula) -> Answer:

@@ -6,17 +6,18 @@ is read off its table.
 
 A *fingerprint* is the truth values of any closed formula in fixed small structures. Formulas with different
 fingerprints are not equivalent, and a formula whose fingerprint has a 0 is not valid: the structure at that bit is a
-counterexample. Equal fingerprints prove nothing. So a fingerprint answers most negative questions about equivalence and
-validity without a solver, and never a positive one. The structures interpret every symbol pseudo-randomly by a hash of
-its name, so they are the same in every process.
+counterexample. Equal fingerprints prove nothing. So a fingerprint answers most negative questions about equivalence,
+validity and entailment without a solver, and never a positive one. The structures interpret every symbol
+pseudo-randomly by a hash of its name, so they are the same in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache, reduce
 from hashlib import blake2b
 from itertools import product
+from operator import and_
 from typing import Final, TypeAlias
 
 from proof_r1_formal.kernel.syntax import (
@@ -277,6 +278,20 @@ def fingerprints_differ(first: Formula, second: Formula) -> bool:
         return True
     one, other = double(first), double(second)
     return one is not None and other is not None and one != other
+
+
+def fingerprints_refute(dependencies: Sequence[Formula], conclusion: Formula) -> bool:
+    """Whether the dependencies are all true, and the conclusion is false, in one of the structures."""
+    formulas = (*dependencies, Not(conclusion))
+    if reduce(and_, map(single, formulas)):
+        return True
+    found = EVERYWHERE
+    for formula in formulas:
+        known = double(formula)
+        if known is None:
+            return False
+        found &= known
+    return found != 0
 
 
 def true_everywhere(formula: Formula) -> bool:

@@ -285,7 +285,7 @@ class _Reader:
             case Leibniz(formula):
                 return _Entry(signed(formula), None)
             case Reflexivity(term):
-                return _Entry(signed(Eq(term, term)), None)
+                return self._node(signed(Eq(term, term)), frozenset(), ())
             case Truth(formula):
                 return _Entry(Signed(formula, isinstance(formula, Top)), None)
             case Apply() | Suppose():

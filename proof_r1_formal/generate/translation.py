@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.engine.oracle import QUESTION, Answers, Oracle
 from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.generate.from_evidence import Derivation, derivation
 from proof_r1_formal.generate.search import Inference
-from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.answer import Confirmation, Entailed
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
@@ -113,6 +113,7 @@ class _Shortening:
         self._derivation = derivation
         self._end = derivation.end
         self._budget = Budget(BUDGET)
+        self._asked: set[tuple[tuple[Formula, ...], Formula]] = set()
         self._known: dict[tuple[frozenset[Formula], Formula], str | None] = {}
         self._formulas = [node.formula for node in derivation.nodes]
         self._steps: dict[int, _Step] = {}
@@ -273,7 +274,8 @@ class _Shortening:
         key = frozenset(given), formula
         if key not in self._known:
             rules = dict.fromkeys((*((first,) if first is not None else ()), *self._rules))
-            self._known[key] = next(self._matching(given, formula, rules, _QUICK), None)
+            found = (r for plainly in (True, False) for r in self._matching(given, formula, rules, _QUICK, plainly))
+            self._known[key] = next(found, None)
         return self._known[key]
 
     def _expensive_rule(self, step: _Step) -> str | None:
@@ -284,15 +286,42 @@ class _Shortening:
         rule = self._known[frozenset(given), step.formula] = next(found, None)
         return rule
 
-    def _matching(self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int) -> Iterator[str]:
+    def _matching(
+        self, given: tuple[Formula, ...], formula: Formula, rules: Iterable[str], most: int, plainly: bool = False
+    ) -> Iterator[str]:
         for rule in rules:
             known = self._verifier.rules.find(rule)
             assert known is not None
-            oracle = self._verifier.oracle.with_budget(most, "rule check")
-            found = check_rule(known, given, formula, oracle, hypotheses=True)
-            self._budget.spend(QUESTION + oracle.charged)
+            oracle = CheckOracle(self._verifier.oracle.answers, most, self._asked)
+            found = check_rule(known, given, formula, oracle, hypotheses=True, plainly=plainly)
+            self._budget.spend(QUESTION + oracle.charged - oracle.repeated)
             if isinstance(found, Match) and not found.unstated:
                 yield rule
+
+
+class CheckOracle(Oracle):
+    """The oracle of one rule check, which tells what it paid for questions that earlier checks had asked.
+
+    Args:
+        asked: the questions so far; those of the check are added.
+
+    Attributes:
+        repeated: the part of ``charged`` for questions asked before.
+    """
+
+    def __init__(self, answers: Answers, budget: int, asked: set[tuple[tuple[Formula, ...], Formula]]) -> None:
+        super().__init__(answers, budget, "rule check")
+        self.repeated = 0
+        self._asked = asked
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmation:
+        before = self.charged
+        found = super().ask(dependencies, conclusion)
+        if (dependencies, conclusion) in self._asked:
+            self.repeated += self.charged - before
+        elif self.charged > before:
+            self._asked.add((dependencies, conclusion))
+        return found
 
 
 def _without(dependencies: tuple[int, ...], number: int, by: tuple[int, ...]) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from msgspec import structs
 
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.engine.solver import BudgetSpentError, instance_price
+from proof_r1_formal.engine.truth_table import false_everywhere, fingerprints_differ, true_everywhere
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
@@ -111,6 +112,7 @@ def check_rule(
     *,
     terminal: bool = False,
     hypotheses: bool = False,
+    plainly: bool = False,
     budget: int = CHECK_BUDGET,
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
@@ -123,24 +125,40 @@ def check_rule(
         conclusion: of the step.
         oracle: answers the auxiliary questions, and is charged for what the check spends.
         terminal: whether the step is the terminal action.
-        hypotheses: whether it may be an instance under hypotheses. An instance without them goes first.
+        hypotheses: whether it may be an instance under hypotheses. A plain instance goes first: one that uses no
+            consequent of an implication, and takes no logical truth for another in other words. Of two that are plain,
+            or are not, one without hypotheses goes first.
+        plainly: whether only plain instances are looked for; for steps under hypotheses.
         budget: of the check. If it ends after a first instance was found, that instance counts.
     """
-    step = _Step(dependencies, conclusion, oracle, budget, inhabited=hypotheses)
     if not hypotheses or terminal:
+        step = _Step(dependencies, conclusion, oracle, budget, inhabited=hypotheses)
         return _checked(rule, step, oracle, terminal=terminal)
-    best = result = _checked(rule, step, oracle, terminal=False)
-    left = step.left
-    for whole, reading in product((False, True), readings(dependencies, conclusion)):
+    best: RuleResult = NoMatch()
+    left = budget
+    for plain, whole, reading in _attempts(dependencies, conclusion, (True,) if plainly else (True, False)):
         if (isinstance(best, Match) and not best.unstated) or left <= 0:
             break
-        step = _Step(dependencies, reading.conclusion, oracle, left, reading, whole=whole, inhabited=True)
+        concluded = conclusion if reading is None else reading.conclusion
+        step = _Step(dependencies, concluded, oracle, left, reading, whole=whole, inhabited=True, plain=plain)
         result = _checked(rule, step, oracle, terminal=False)
-        if isinstance(result, Match):
+        if isinstance(result, Match) and reading is not None:
             result = structs.replace(result, constants=reading.constants, hypotheses=reading.hypotheses)
         best = _better(best, result)
         left = step.left
     return best
+
+
+def _attempts(
+    dependencies: tuple[Formula, ...], conclusion: Formula, plain: Iterable[bool]
+) -> Iterator[tuple[bool, bool, Reading | None]]:
+    """The ways to look for an instance under hypotheses: whether plainly, with whole dependencies, in which reading."""
+    read: tuple[Reading, ...] | None = None
+    for plainly in plain:
+        yield plainly, True, None
+        read = tuple(readings(dependencies, conclusion)) if read is None else read
+        for whole, reading in product((False, True), read):
+            yield plainly, whole, reading
 
 
 def _better(first: RuleResult, second: RuleResult) -> RuleResult:
@@ -189,8 +207,10 @@ class _Step:
         *,
         whole: bool = True,
         inhabited: bool,
+        plain: bool = False,
     ) -> None:
         self._inhabited = inhabited
+        self._plain = plain  # whether spines end before the consequents, and no logical truth is proved
         self.compound: Match | None = None
         self.open_question = ""
         self.broken = False
@@ -223,12 +243,19 @@ class _Step:
         """Whether the formulas are equivalent; logical truths, which all are, must say the same plainly.
 
         In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
+        Many formulas are compared with one ``second``, so that one is asked whether it is a logical truth.
         """
-        if not self._yes(self._oracle.equivalent(first, second)):
-            return False
-        if not self._inhabited or plain_form(first) is plain_form(second):
-            return True
-        return isinstance(self._oracle.constant(first), Refuted)
+        if self._inhabited and (true_everywhere(second) or false_everywhere(second)):
+            if plain_form(first) is plain_form(second):
+                return True
+            if not fingerprints_differ(first, second):
+                if self._plain:
+                    return False
+                answer = self._oracle.constant(second)
+                if not isinstance(answer, Refuted):
+                    self._yes(answer)  # an undecided one leaves the check open
+                    return False
+        return self._yes(self._oracle.equivalent(first, second))
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
@@ -236,7 +263,7 @@ class _Step:
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         said = [each for index, each in enumerate(self._said) if index not in anchored]
         others = tuple(dict.fromkeys(chain(others, *said))) if said else others
-        return formula in others or self._yes(self._oracle.follows(others, formula))
+        return formula in others or self._yes(self._oracle.follows(others, formula, fingerprints=self._inhabited))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         if self._terms is None:
@@ -417,7 +444,7 @@ class _Step:
         """The elements of the spine of a dependency that are found next."""
         spine = self._spines[index]
         found = spine.grow_parts(self._terms_of_sort)
-        if not (found or plainly):
+        if not (found or plainly or self._plain):
             found = spine.grow_consequents(lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
         return found
@@ -499,10 +526,11 @@ class _Step:
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The substitution with every choice of a term for the term variable that it leaves open."""
-        if not schema.open_terms:
+        names = [name for name in schema.open_terms if name not in substitution]
+        if not names:
             yield substitution
             return
-        (name,) = schema.open_terms  # a catalogue's schemata have at most one
+        (name,) = names  # a catalogue's schemata have at most one
         sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
         for sort in sorted(sorts):
             for term in self._terms_of_sort(sort):

@@ -212,11 +212,13 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
     must stand there. One letter for a term may be left open: it is tried with every term.
     """
     patterns = (*schema.premises, schema.conclusion)
-    matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
+    written = (schema.conclusion,) if Condition.SYNTACTIC in schema.conditions else ()
+    matched = (*schema.principal, *written)
     try:
         require_letters(patterns)
         for pattern in patterns:
-            _require_pattern(pattern, matched=pattern in matched, equations=Condition.REPLACED in schema.conditions)
+            equations = Condition.REPLACED in schema.conditions or pattern in written
+            _require_pattern(pattern, matched=pattern in matched, equations=equations)
     except CatalogueError as error:
         raise CatalogueError(f"catalogue {catalogue}: schema {schema.name!r}: {error}") from error
     if Condition.REPLACED in schema.conditions:

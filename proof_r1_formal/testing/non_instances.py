@@ -67,6 +67,8 @@ EXISTENTIAL_ELIMINATION:
     ∃x A(x); ∀x (A(x) → B) ⊢ B ∨ C
 EQUALITY_SUBSTITUTION:
     a = b; A(a) → B; A(b) ⊢ B | a = b; b = c; A(a) ⊢ A(c) | A(a); ¬A(b) ⊢ ¬(a = b) ∨ B | a = b; A(a) ⊢ A(b) ∨ B
+EQUALITY_REFLEXIVITY:
+    a = b ⊢ b = a | A ⊢ a = a ∧ A | A ⊢ a = a ∨ B | A ⊢ A ∨ ¬A | a = b; b = c ⊢ a = c
 REITERATION:
     A; B ⊢ A ∧ B | A ∧ (B ∨ C) ⊢ (A ∧ B) ∨ (A ∧ C) | A ∨ B; ¬A ⊢ B | A ⊕ B; A ⊢ ¬B
 """

@@ -21,8 +21,9 @@ TABLES = Oracle(Answers(SOLVER, tables=True))
 @given(query=queries())
 def test_what_follows_is_what_the_solver_says(query: Query) -> None:
     expected = SOLVER.decide(query)
-    answer = TABLES.follows(query.dependencies, query.conclusion)
-    assert Unknown in (type(answer), type(expected)) or type(answer) is type(expected)
+    for fingerprints in (False, True):
+        answer = TABLES.follows(query.dependencies, query.conclusion, fingerprints=fingerprints)
+        assert Unknown in (type(answer), type(expected)) or type(answer) is type(expected)
 
 
 @settings(max_examples=400)
@@ -45,6 +46,14 @@ def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: t
     assert isinstance(
         Oracle(Answers(SILENT)).follows(query.dependencies, query.conclusion), Unknown
     )  # no tables, no answer
+
+
+def test_a_question_that_a_fingerprint_refutes_needs_no_solver() -> None:
+    query = sequent("∀x ∃y R(x, y) ⊢ ∃y ∀x R(x, y)")
+    silent = Oracle(Answers(SILENT, tables=True), 100, "test")
+    assert isinstance(silent.follows(query.dependencies, query.conclusion, fingerprints=True), Refuted)
+    assert silent.charged == 4
+    assert isinstance(silent.follows(query.dependencies, query.conclusion), Unknown)
 
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:

@@ -26,6 +26,7 @@ from proof_r1_formal.engine.truth_table import (
     false_everywhere,
     fingerprint_price,
     fingerprints_differ,
+    fingerprints_refute,
     semantic_key,
     single,
     table_entails,
@@ -208,6 +209,23 @@ def test_different_fingerprints_are_different_meanings(first: Formula, second: F
     assert double(And(first, second)) == one & other
     assert double(Not(first)) == EVERYWHERE ^ one
     assert fingerprints_differ(first, second) == ((single(first), one) != (single(second), other))
+
+
+@given(FORMULAS, FORMULAS, FORMULAS)
+def test_what_a_fingerprint_refutes_is_not_entailed(first: Formula, second: Formula, third: Formula) -> None:
+    if fingerprints_refute((first, second), third):
+        assert get_solver("z3").decide(Query((first, second), third)) != Entailed()
+    assert not fingerprints_refute((first, third), third)
+    assert not fingerprints_refute((first, Not(first)), third)
+
+
+def test_a_structure_of_two_elements_refutes_a_swap_of_quantifiers() -> None:
+    swapped = f("∀x ∃y R(x, y)"), f("∃y ∀x R(x, y)")
+    assert fingerprints_refute(swapped[:1], swapped[1])
+    assert not fingerprints_refute(swapped[1:], swapped[0])
+    deep = f("".join([f'∀"{name}" ' for name in "abcdefghijkl"]) + "(P(a) & P(b))")  # not evaluated in two elements
+    assert not fingerprints_refute((deep, swapped[0]), swapped[1])
+    assert fingerprints_refute((deep, swapped[0]), f("Q(c)"))
 
 
 @given(FORMULAS)

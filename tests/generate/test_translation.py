@@ -10,7 +10,7 @@ from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.generate.closing import closed
 from proof_r1_formal.generate.from_evidence import derivation
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason
-from proof_r1_formal.generate.translation import searched_rules
+from proof_r1_formal.generate.translation import CheckOracle, searched_rules
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
@@ -104,6 +104,27 @@ def test_contradictory_premises_prove_nothing() -> None:
 def test_the_search_tries_the_rules_of_folio() -> None:
     assert searched_rules(COMPLETE).rules == FOLIO.rules
     assert searched_rules(TRAIN) is TRAIN
+
+
+def test_a_question_that_two_checks_ask_is_paid_once() -> None:
+    premise, conclusion = parse_formula("∀x P(x)"), parse_formula("P(a) ∧ P(b)")
+    asked: set[tuple[tuple[Formula, ...], Formula]] = set()
+    first, second = [CheckOracle(VERIFIER.oracle.answers, 1_000, asked) for _ in range(2)]
+    for oracle, repeated in ((first, 0), (second, 21)):
+        assert isinstance(oracle.entails((premise,), conclusion), Entailed)
+        assert isinstance(oracle.entails((premise,), conclusion), Entailed)
+        assert (oracle.charged, oracle.repeated) == (21, repeated)
+    second.entails((premise,), parse_formula("P(a)"))
+    assert second.charged > second.repeated == 21
+
+
+def test_equal_terms_need_a_step() -> None:
+    result = PROVER.prove(entailed("reflexivity", ["P(a)"], "∃x (P(x) ∧ f(x) = f(a))"))
+    assert isinstance(result, Proved)
+    assert [(step.dependencies, step.rule, step.conclusion) for step in result.steps[:-1]] == [
+        ((), "EQUALITY_REFLEXIVITY", "f(a) = f(a)"),
+        (("h1", "s1"), "EXISTENTIAL_INTRODUCTION", "∃x (P(x) ∧ f(x) = f(a))"),
+    ]
 
 
 def test_a_line_closes_over_new_constants_only() -> None:

@@ -56,8 +56,10 @@ TURNED = [
     ("REDUCTIO_AD_ABSURDUM", "¬P → P |- P"),
     ("REDUCTIO_AD_ABSURDUM", "P → ¬P |- ¬P"),
     ("REITERATION", "P |- P"),
+    ("EQUALITY_REFLEXIVITY", "|- a = a"),
+    ("EQUALITY_REFLEXIVITY", "P(b) |- f(a, b) = f(a, b)"),
 ]
-"""Between equivalent formulas: what logical truths need."""
+"""Between equivalent formulas, or to a logical truth: what logical truths need."""
 
 UNDER_HYPOTHESES = [
     ("IMPLICATION_ELIMINATION", "P(a) → (Q(a) → R(a)); P(a) → Q(a) |- P(a) → R(a)"),
@@ -70,6 +72,7 @@ UNDER_HYPOTHESES = [
     ("REDUCTIO_AD_ABSURDUM", "∀x (S(x) ∧ ¬P(x) → R(x)); ∀x (S(x) ∧ ¬P(x) → ¬R(x)) |- ∀x (S(x) → P(x))"),
     ("EXISTENTIAL_ELIMINATION", "S → ∃x P(x); ∀x (S ∧ P(x) → Q) |- S → Q"),
     ("EQUALITY_SUBSTITUTION", "∀x (P(x) → x = a) |- ∀x (P(x) ∧ Q(x) → Q(a))"),
+    ("EQUALITY_REFLEXIVITY", "|- ∀x (P(x) → f(x) = f(x))"),
     ("REITERATION", "P → R |- P ∧ Q → R"),
     ("REITERATION", "P |- Q ∧ P → P"),
 ]
@@ -91,6 +94,11 @@ NEAR_MISSES = [
     ("EQUALITY_SUBSTITUTION", "a = b; b = c; P(a) |- P(c)"),
     ("EQUALITY_SUBSTITUTION", "a = b; P(a) → Q; P(b) |- Q"),
     ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = b) ∨ Q"),
+    ("EQUALITY_REFLEXIVITY", "a = b |- b = a"),
+    ("EQUALITY_REFLEXIVITY", "a = b |- f(a) = f(b)"),
+    ("EQUALITY_REFLEXIVITY", "|- a = a ∧ b = b"),
+    ("EQUALITY_REFLEXIVITY", "|- ∃x x = a"),
+    ("EQUALITY_REFLEXIVITY", "|- P ∨ ¬P"),
     ("REITERATION", "P; Q |- P ∧ Q"),
     ("REITERATION", "P ∧ (Q ∨ R) |- (P ∧ Q) ∨ (P ∧ R)"),
     ("IMPLICATION_ELIMINATION", "P → (Q → R); S → Q |- P ∧ S → R ∨ T"),
@@ -107,6 +115,9 @@ NOT_ENTAILED = [
     ("EXISTENTIAL_ELIMINATION", "∃x P(x); ∀x (P(x) → Q(x)) |- Q(a)"),
     ("EQUALITY_SUBSTITUTION", "a = b; P(a) |- P(c)"),
     ("EQUALITY_SUBSTITUTION", "P(a); ¬P(b) |- ¬(a = c)"),
+    ("EQUALITY_REFLEXIVITY", "|- a = b"),
+    ("EQUALITY_REFLEXIVITY", "|- ¬(a = a)"),
+    ("EQUALITY_REFLEXIVITY", "|- ∀x ∀y x = y"),
     ("REITERATION", "P ∧ Q → R |- P → R"),
     ("IMPLICATION_ELIMINATION", "∀x (P(x) → Q(x)); P(a) |- ∀x Q(x)"),
     ("EXISTENTIAL_INTRODUCTION", "∀x (P(x) → R(x, a)) |- ∀x ∃y R(x, y)"),
@@ -206,3 +217,45 @@ def test_a_reading_strips_what_the_step_supposes() -> None:
     assert [str(reading.conclusion) for reading in found] == ["P(y) → (R(y) → Q(y))", "R(y) → Q(y)", "Q(y)"]
     said: list[tuple[Formula, ...]] = [reading.dependencies[0] for reading in found]
     assert said[1] == (parse_formula("S(y) → Q(y)"),) == said[2]
+
+
+_LONG = "∀x ∀y ∀z ((P(z) → Q(x)) ∧ P(x) ∧ (P(z) → Q(y)) ∧ P(y) ∧ P(z) → Q(y))"
+
+
+@pytest.mark.parametrize(
+    ("step", "price"),
+    [
+        ("∀x ¬∀y (F(x, y) ↔ ¬F(y, y)) |- ∃x (D(x) → ∀y D(y))", 93),
+        (f"{_LONG} |- ∃x ∀y ∀z ((P(y) → Q(z)) → (P(x) → Q(x)))", 13_566),
+    ],
+)
+def test_of_two_logical_truths_one_is_proved(step: str, price: int) -> None:
+    """To ask whether they are equivalent took 482 and 187,358 steps."""
+    assert priced("UNIVERSAL_ELIMINATION", step) == (NoMatch(), price)
+
+
+def priced(name: str, step: str) -> tuple[RuleResult, int]:
+    """The result of a check, and its price in steps."""
+    rule = COMPLETE.find(name)
+    assert rule is not None
+    metered = TABLES.with_budget(1_000_000, "test")
+    return check_rule(rule, *read(step), metered, hypotheses=True), metered.charged
+
+
+def test_a_plain_instance_goes_first() -> None:
+    """A step of Pelletier's problem 38. With the consequents of implications first, its check took 581,352 steps."""
+    path = "∃y ∃z (P(y) ∧ R(x, z) ∧ R(z, y))"
+    claim = f"∀x (P(a) ∧ (P(x) → ∃y (P(y) ∧ R(x, y))) → {path})"
+    other = f"∀x ((¬P(a) ∨ P(x) ∨ {path}) ∧ (¬P(a) ∨ ¬∃y (P(y) ∧ R(x, y)) ∨ {path}))"
+    supposed = f"¬(({claim}) ↔ {other})"
+    found, price = priced("REDUCTIO_AD_ABSURDUM", f"{supposed} ∧ ¬({claim}) → {claim} |- {supposed} → {claim}")
+    assert isinstance(found, Match)
+    assert (len(found.hypotheses), found.unstated, price) == (1, (), 341)
+
+
+@pytest.mark.parametrize(("rule", "step"), PLAIN + UNDER_HYPOTHESES)
+def test_plainly_fewer_instances_are_found(rule: str, step: str) -> None:
+    known = COMPLETE.find(rule)
+    assert known is not None
+    plain = check_rule(known, *read(step), TABLES, hypotheses=True, plainly=True)
+    assert plain in (check(rule, step), NoMatch())

@@ -48,6 +48,7 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
         ),
         ((rule(schema("s", "", "A(t)", "A(t)", Condition.SYNTACTIC)),), {}, r"A\(t\) is matched, so its letters"),
         ((rule(schema("s", "a = b", "", "b = a")),), {}, "a pattern cannot contain Eq; a = b does"),
+        ((rule(schema("s", "A", "", "t = t")),), {}, "a pattern cannot contain Eq; t = t does"),
         (
             (rule(schema("s", "t = u", "A(u)", "A(t)", Condition.REPLACED)),),
             {},
@@ -69,6 +70,7 @@ def test_refused(rules: tuple[Rule, ...], aliases: dict[str, str], says: str) ->
         schema("s", "", "A", "A ∨ B", Condition.SYNTACTIC),
         schema("s", "∀x A(x)", "", "A(t)"),
         schema("s", "A → B", "A", "B"),
+        schema("s", "", "", "t = t", Condition.SYNTACTIC),
     ],
 )
 def test_usable(usable: Schema) -> None:

@@ -74,9 +74,11 @@ def test_the_first_problems_of_pelletier() -> None:
     assert all(RECORDED[PELLETIER][key] == row for key, row in rows(first))
 
 
-def test_a_problem_whose_steps_are_expensive_to_check() -> None:
-    (problem,) = (each for each in pelletier() if each.id == "pelletier/29")
-    assert dict(rows([problem])) == {problem.id: ["translation", 13, 2]}
+@pytest.mark.parametrize(("number", "row"), [(29, (6, 3)), (38, (14, 0)), (56, (10, 0))])
+def test_problems_with_long_hypotheses_or_equality(number: int, row: tuple[int, int]) -> None:
+    """Logical truths among the premises of steps (29, 38), and f(x) = f(x) for a term (56)."""
+    (problem,) = (each for each in (*pelletier(), *pelletier(later=True)) if each.id == f"pelletier/{number}")
+    assert dict(rows([problem])) == {problem.id: ["translation", *row]}
 
 
 @pytest.mark.parametrize("name", FILES)

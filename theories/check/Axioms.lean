@@ -91,4 +91,5 @@ import ProofR1
 #print axioms ProofR1.existential_elimination_not_forall
 #print axioms ProofR1.equality_substitution
 #print axioms ProofR1.equality_substitution_distinct
+#print axioms ProofR1.equality_reflexivity
 #print axioms ProofR1.reiteration

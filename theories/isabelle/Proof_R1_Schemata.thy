@@ -200,7 +200,7 @@ context
     and G :: bool
 begin
 
-(* EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION *)
+(* EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION, EQUALITY_REFLEXIVITY *)
 
 lemma existential_elimination:
   "\<exists>x. A x \<Longrightarrow> \<forall>x. (A x \<longrightarrow> G) \<Longrightarrow> G" by blast
@@ -210,6 +210,7 @@ lemma existential_elimination_not_forall:
   "\<not> (\<forall>x. A x) \<Longrightarrow> \<forall>x. (\<not> (A x) \<longrightarrow> G) \<Longrightarrow> G" by blast
 lemma equality_substitution: "t = u \<Longrightarrow> A t \<Longrightarrow> A u" by auto
 lemma equality_substitution_distinct: "A t \<Longrightarrow> \<not> (A u) \<Longrightarrow> \<not> (t = u)" by auto
+lemma equality_reflexivity: "t = t" by auto
 
 end
 
@@ -239,7 +240,8 @@ ML \<open>
     equivalence_introduction_not equivalence_introduction_not_xor equivalence_introduction_not_xor_not case_analysis
     case_analysis_one case_analysis_both case_analysis_resolution case_analysis_excluded_middle
     reductio_ad_absurdum_of_negation reductio_ad_absurdum_of_itself reductio_ad_absurdum reiteration
-    existential_elimination existential_elimination_part existential_elimination_not_forall equality_substitution equality_substitution_distinct};
+    existential_elimination existential_elimination_part existential_elimination_not_forall equality_substitution equality_substitution_distinct
+    equality_reflexivity};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 

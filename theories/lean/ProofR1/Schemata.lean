@@ -251,7 +251,7 @@ end Propositional
 section Quantified
 variable {D : Type}
 
-/-! EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION -/
+/-! EXISTENTIAL_ELIMINATION, EQUALITY_SUBSTITUTION, EQUALITY_REFLEXIVITY -/
 /-- EXISTENTIAL_ELIMINATION: from ∃x A(x) and ∀x (A(x) → G), conclude G. -/
 theorem existential_elimination {A : D → Prop} {G : Prop} (h : Exists fun x => A x) (k : ∀ x, A x → G) : G := h.elim k
 /-- EXISTENTIAL_ELIMINATION: from ∃x (A(x) ∧ B(x)) and ∀x (A(x) → G), conclude G. -/
@@ -265,6 +265,8 @@ theorem equality_substitution {A : D → Prop} {t u : D} (h : Eq t u) (a : A t) 
 /-- EQUALITY_SUBSTITUTION: from A(t) and ¬A(u), conclude ¬(t = u). -/
 theorem equality_substitution_distinct {A : D → Prop} {t u : D} (a : A t) (n : Not (A u)) : Not (Eq t u) :=
   fun h => n (h.rec a)
+/-- EQUALITY_REFLEXIVITY: conclude t = t. -/
+theorem equality_reflexivity {t : D} : Eq t t := .refl t
 end Quantified
 
 end ProofR1
