@@ -92,7 +92,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/kernel/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
     "proof_r1_formal/kernel/answer.py": ("kernel/test_answer.py",),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),
-    "proof_r1_formal/rules/matching.py": ("kernel/test_pattern.py", *RULE_CHECK),
+    "proof_r1_formal/rules/matching.py": ("rules/test_matching.py", "kernel/test_pattern.py", *RULE_CHECK),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", *RULE_CHECK),
     "proof_r1_formal/proof/answer.py": (
         "proof/test_answer_findings.py",
