@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
+from proof_r1_formal.engine.truth_table import fingerprints_differ
 from proof_r1_formal.kernel.syntax import Formula
-from proof_r1_formal.rules.forms import conjunctive_parts, covers, is_stated, normal_form
+from proof_r1_formal.rules.forms import conjunctive_parts, covers, is_stated, normal_form, plain_form
+from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.equivalence import regroup
 from proof_r1_formal.text.parse import parse_formula
 
@@ -118,3 +121,24 @@ def test_normal_forms(formula: str, normal: str) -> None:
 )
 def test_formulas_with_one_normal_form(first: str, second: str) -> None:
     assert normal_form(parse_formula(first)) is normal_form(parse_formula(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("∀x (A(x) ∧ B)", "B ∧ ∀y A(y)", True),
+        ("¬∃x (A(x) → B)", "∀x A(x) ∧ ¬B", True),
+        ("∀x (A(x) ∧ (B ∧ C))", "(∀x A(x) ∧ C) ∧ B", True),
+        ("∃x (A(x) ∨ B(x))", "∃x B(x) ∨ ∃x A(x)", True),
+        ("∀x ∀y (A(x) ∨ B(y))", "∀y B(y) ∨ ∀x A(x)", True),
+        ("∀x (A(x) ∨ B(x))", "∀x A(x) ∨ ∀x B(x)", False),
+        ("∃x (A(x) ∧ B(x))", "∃x A(x) ∧ ∃x B(x)", False),
+    ],
+)
+def test_plain_forms_say_the_same_wherever_quantifiers_stand(first: str, second: str, same: bool) -> None:
+    assert (plain_form(parse_formula(first)) is plain_form(parse_formula(second))) == same
+
+
+@given(strategies.formulas())
+def test_a_plain_form_says_the_same(formula: Formula) -> None:
+    assert not fingerprints_differ(plain_form(formula), formula)
