@@ -156,6 +156,13 @@ def test_a_sort_that_the_problem_has_not_is_a_symbol_clash() -> None:
         assert found.count(Code.SYMBOL_CLASH) == 1  # though the symbols do not fit either
 
 
+def test_a_clash_is_one_finding_more() -> None:
+    codes = step(problem("∀x:Person P(x)"), ("h1",) * 5, "∃x:Alien P(x)", "CONJUNCTION_ELIMINATION")[2]
+    assert [code for code in codes if code in (Code.TOO_MANY_DEPENDENCIES, Code.SYMBOL_CLASH)] == [
+        *(Code.TOO_MANY_DEPENDENCIES, Code.SYMBOL_CLASH),
+    ]
+
+
 def test_a_conclusion_cannot_put_a_symbol_elsewhere() -> None:
     known = problem("cat(tom)", '∀"x":Animal S', goal="S")
     assert Code.SYMBOL_CLASH in step(known, ("h1",), "∀x:Animal cat(x)", "CONJUNCTION_ELIMINATION")[2]
