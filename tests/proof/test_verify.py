@@ -17,8 +17,9 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, RuleReport, decode, encode
+from proof_r1_formal.proof.step import AdmittedConclusions
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
 from proof_r1_formal.text.parse import parse_formula
 from tests.build import codes, completion, problem, reference_traces
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
@@ -100,6 +101,25 @@ def test_ids_are_unique_and_no_premises() -> None:
     assert [codes(step) for step in report.actions] == [{Code.DUPLICATE_ID}, set(), {Code.DUPLICATE_ID}]
     assert report.actions[0].findings[0].message == "id 'h1' is already a premise"
     assert report.actions[2].findings[0].message == "id 's1' is already an earlier action"
+
+
+def test_only_complete_has_steps_under_hypotheses() -> None:
+    known = problem("wet(road) → slippery(road)", goal="wet(road) ∧ cold(road) → slippery(road)")
+    text = completion(("s1", ["h1"], "wet(road) ∧ cold(road) → slippery(road)", "REITERATION"))
+    (step,) = Verifier(rules=COMPLETE).verify(known, text).actions
+    assert (step.semantic, step.rule) == (True, True)
+    (step,) = Verifier(rules=FOLIO).verify(known, text).actions
+    assert (step.semantic, step.rule, codes(step)) == (True, False, {Code.UNKNOWN_RULE})
+
+
+def test_a_conclusion_that_is_forgotten_leaves_its_equals() -> None:
+    admitted, a, same = AdmittedConclusions(), parse_formula("A ∧ B"), parse_formula("B ∧ A")
+    admitted.add("s1", a)
+    admitted.add("s2", same)
+    admitted.remove_last(same)
+    assert list(admitted.candidates(same)) == [("s1", a)]
+    admitted.remove_last(a)
+    assert list(admitted.candidates(a)) == []
 
 
 def test_an_arity_clash_is_a_schema_error() -> None:
