@@ -517,6 +517,10 @@ def page(records: Mapping[str, Record]) -> str:
         every.update(one.fates)
     lines.append(_row("all", every))
     lines += ["", _STAR] if changed else []
+    if missing := ", ".join(
+        [f"`{module.removeprefix('proof_r1_formal/')}`" for module in TESTS if module not in records]
+    ):
+        lines += ["", f"The campaign has still to run {missing}."]
     return "\n".join([*lines, "", "## Not noticed, and why", "", LISTED, "", *reasons(survivors(records), TESTS), ""])
 
 

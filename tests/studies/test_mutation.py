@@ -99,6 +99,8 @@ def test_the_page_marks_what_has_changed_since_its_run() -> None:
     now = record(CLOSURE, outcomes(*["failed"] * 3, "survived"))
     assert "| `proof/closure.py` | 4 | 3 | 0 | 0 | 1 | 75.0% |\n| all | 4 |" in page({CLOSURE: now})
     assert "has changed" not in page({CLOSURE: now})
+    assert "The campaign has still to run `kernel/model.py`, " in page({CLOSURE: now})
+    assert "still to run" not in page(dict.fromkeys(TESTS, now))
     before = page({MODEL: now._replace(code="other"), CLOSURE: now})
     assert "| `kernel/model.py` \\* | 4 | 3 | 0 | 0 | 1 | 75.0% |" in before
     assert "| all | 8 | 6 | 0 | 0 | 2 | 75.0% |\n\n\\* The module has changed since this run.\n" in before
@@ -111,6 +113,6 @@ def rows(text: str) -> list[str]:
 
 def test_the_page_is_that_of_the_records() -> None:
     records = read_records()
-    assert list(records) == list(TESTS)
+    assert records.keys() <= TESTS.keys()
     assert rows(page(records)) == rows(PAGE.read_text("utf-8").partition(SAMPLE)[0])
     assert gaps(survivors(records), records) == []
