@@ -110,9 +110,10 @@ def test_every_schema_says_its_rule_and_what_it_states() -> None:
     said = {name: sentence for sentence, name in said.items()}
     for rule in COMPLETE.rules:
         for schema in rule.schemata:
-            *before, last = map(show, schema.premises)
-            given = f"{', '.join(before)} and {last}" if before else last
-            assert said[schema.lean] == f"{rule.name}: from {given}, conclude {show(schema.conclusion)}."
+            premises = list(map(show, schema.premises))
+            given = " and ".join([part for part in (", ".join(premises[:-1]), *premises[-1:]) if part])
+            start = f"from {given}, " if given else ""
+            assert said[schema.lean] == f"{rule.name}: {start}conclude {show(schema.conclusion)}."
 
 
 def test_the_small_init_is_apart() -> None:

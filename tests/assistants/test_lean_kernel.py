@@ -28,7 +28,7 @@ from proof_r1_formal.errors import ProofError, SignatureError, SolverError
 from proof_r1_formal.kernel.answer import Entailed, Query, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.syntax import Formula, Not, atom
+from proof_r1_formal.kernel.syntax import Eq, Formula, Not, atom, const
 from proof_r1_formal.kernel.term import Eliminate, Introduce, Line, Proof
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.render.lean import schema_statement
@@ -168,6 +168,8 @@ def neighbours(schema: Schema) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
         yield rest, schema.conclusion
         yield (*rest, schema.conclusion), premise
     yield premises, Not(schema.conclusion)
+    if isinstance(schema.conclusion, Eq):
+        yield premises, Eq(schema.conclusion.left, const("other"))
     for one, other in combinations("ABCXY", 2):
         changed = rename(schema.conclusion, {one: other, other: one}, {})
         if changed is not schema.conclusion:
