@@ -1,8 +1,8 @@
 """Pelletier's problems for other provers: ``python -m studies.provers`` writes a table of ``docs/pelletier.md``.
 
 In: the problems of ``pelletier.toml`` as files, TPTP for the embedded engine and E, SMT-LIB for cvc5 and Z3. Out: which
-of them each prover proves, and the CPU seconds of its process, one for each problem. The engine counts
-what it proves with evidence that was checked in the same process, and Python's start. Others are believed.
+of them each prover proves, and the CPU seconds of its process, one for each problem. The engine's process also checks
+its proof, and its seconds include Python's start. What the others say is believed.
 
 ``python -m studies.provers FILE`` is that process of the engine.
 """
@@ -10,7 +10,6 @@ what it proves with evidence that was checked in the same process, and Python's 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import resource
 import shutil
@@ -61,7 +60,9 @@ def contestants() -> list[Contestant]:
     found = [Contestant("the engine", (sys.executable, "-m", "studies.provers"), ".p")]
     for name, options, suffix in OTHERS:
         program = shutil.which(name)
-        if program is not None:
+        if program is None:
+            sys.stderr.write(f"{name} is not installed, so the table has no row for it\n")
+        else:
             said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
             version = re.search(r"\d+(?:\.\d+)+", said)
             shown = "E" if name == "eprover" else name.replace("z3", "Z3")
@@ -124,7 +125,6 @@ def main() -> None:
     if (path := parser.parse_args().file) is not None:
         decide(path)
         return
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
     provers = contestants()
     found: dict[str, dict[int, Attempt]] = {each.name: {} for each in provers}
     with tempfile.TemporaryDirectory() as name:

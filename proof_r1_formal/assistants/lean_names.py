@@ -1,8 +1,8 @@
 """Short names in a file for Lean: ``cat`` in place of ``p_cat`` wherever nothing else in the file has that name.
 
-In: the text of theorems as they were checked, whose names say their kind by a prefix. Out: the same text with other
-names. Each name gets one name of its own, so the theorems differ in the names of bound variables only. Comments of a
-whole line stay as they are.
+In: the text of theorems and definitions as they were checked, whose names say their kind by a prefix. Out: the same
+text with other names. No two names become one, so only the names of bound variables and of definitions differ. Comments
+of a whole line stay as they are.
 """
 
 from __future__ import annotations

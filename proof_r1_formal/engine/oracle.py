@@ -196,8 +196,21 @@ class Oracle:
             return _YES
         if spent is not None:
             return spent
+        return self.entails((), Iff(first, second)) if self.may_be_equivalent(first, second) else _NO
+
+    def may_be_equivalent(self, first: Formula, second: Formula) -> bool:
+        """Whether no fixed structure tells the formulas apart; also true once the budget is spent."""
+        if self.spent is not None:
+            return True
         self.charge(fingerprint_price(first) + fingerprint_price(second))
-        return _NO if fingerprints_differ(first, second) else self.entails((), Iff(first, second))
+        return not fingerprints_differ(first, second)
+
+    def may_be_constant(self, formula: Formula) -> bool:
+        """Whether the formula has one truth value in all fixed structures; also true once the budget is spent."""
+        if self.spent is not None:
+            return True
+        self.charge(fingerprint_price(formula))
+        return true_everywhere(formula) or false_everywhere(formula)
 
     def follows(self, dependencies: tuple[Formula, ...], conclusion: Formula, *, fingerprints: bool = False) -> Answer:
         """Do the dependencies entail the conclusion? The answer may come without evidence.

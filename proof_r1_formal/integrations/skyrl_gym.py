@@ -36,7 +36,7 @@ class ProofEnv(BaseTextEnv):
         extras: ``problem``, its record in JSON; and perhaps ``max_turns``.
 
     Raises:
-        ProofR1Error: there is no problem.
+        ProofR1Error: ``extras`` names no problem.
     """
 
     def __init__(self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None) -> None:

@@ -25,7 +25,6 @@ from msgspec import structs
 
 from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.engine.solver import BudgetSpentError, instance_price
-from proof_r1_formal.engine.truth_table import false_everywhere, fingerprints_differ, true_everywhere
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
 from proof_r1_formal.kernel.signature import ground_terms
@@ -218,6 +217,7 @@ class _Step:
         self._dependencies = dependencies if reading is None else (*dependencies, *reading.hypotheses)
         self._conclusion = conclusion
         self._oracle = oracle
+        self._constant: dict[Formula, bool] = {}
         self._terms: Mapping[str, tuple[Term, ...]] | None = None
         self._spines = [Spine((formula,), denials=inhabited) for formula in self._dependencies]
         self._said: tuple[tuple[Formula, ...], ...] = ()  # what each dependency says under the hypotheses
@@ -245,10 +245,10 @@ class _Step:
         In the catalogues of the method no logical truth is a premise or makes progress, so they need no such care.
         Many formulas are compared with one ``second``, so that one is asked whether it is a logical truth.
         """
-        if self._inhabited and (true_everywhere(second) or false_everywhere(second)):
+        if self._inhabited and first is not second and self._may_be_constant(second):
             if plain_form(first) is plain_form(second):
                 return True
-            if not fingerprints_differ(first, second):
+            if self._oracle.may_be_equivalent(first, second):
                 if self._plain:
                     return False
                 answer = self._oracle.constant(second)
@@ -256,6 +256,12 @@ class _Step:
                     self._yes(answer)  # an undecided one leaves the check open
                     return False
         return self._yes(self._oracle.equivalent(first, second))
+
+    def _may_be_constant(self, formula: Formula) -> bool:
+        """See :class:`Oracle`; a step pays for each formula once."""
+        if formula not in self._constant:
+            self._constant[formula] = self._oracle.may_be_constant(formula)
+        return self._constant[formula]
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""

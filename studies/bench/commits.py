@@ -17,10 +17,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
-from proof_r1_formal import Verifier
+from proof_r1_formal import Problem, Verifier
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.executors import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.generate.synthesize import Proved, Prover
@@ -46,14 +47,15 @@ def verifications(data: Path) -> Iterator[Work]:
     verifier = Verifier()
     for line in (data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        problem, text = problems[f"{record['difficulty']}/{record['problem_id']}"], record["response"]
+        problem = problems[f"{record['difficulty']}/{record['problem_id']}"]
+        yield partial(verdicts, verifier, problem, record["response"])
 
-        def verify(problem=problem, text=text) -> bytes:  # type: ignore[no-untyped-def]
-            report = verifier.verify(problem, text)
-            steps = [(step.schema, step.semantic, step.rule, step.progress, step.signal) for step in report.actions]
-            return repr((report.verified, report.answer_correct, steps)).encode()
 
-        yield verify
+def verdicts(verifier: Verifier, problem: Problem, completion: str) -> bytes:
+    """What the verifier finds."""
+    report = verifier.verify(problem, completion)
+    steps = [(step.schema, step.semantic, step.rule, step.progress, step.signal) for step in report.actions]
+    return repr((report.verified, report.answer_correct, steps)).encode()
 
 
 def proofs(data: Path, name: str) -> Iterator[Work]:
@@ -61,12 +63,13 @@ def proofs(data: Path, name: str) -> Iterator[Work]:
     prover = Prover(Verifier())
     problems = [one for path in SETS[name] for one in read_problems(data / path).values()]
     for problem in problems[:: max(1, len(problems) // EACH)]:
+        yield partial(proof, prover, problem)
 
-        def prove(problem=problem) -> bytes:  # type: ignore[no-untyped-def]
-            found = prover.prove(problem)
-            return repr(found.steps if isinstance(found, Proved) else type(found).__name__).encode()
 
-        yield prove
+def proof(prover: Prover, problem: Problem) -> bytes:
+    """The steps that the prover finds, or what it says in their place."""
+    found = prover.prove(problem)
+    return repr(found.steps if isinstance(found, Proved) else type(found).__name__).encode()
 
 
 def work(kind: str, data: Path) -> None:

@@ -453,7 +453,7 @@ def read_records(path: Path = RECORDS) -> dict[str, Record]:
 
 
 def write_records(records: Mapping[str, Record], path: Path = RECORDS) -> None:
-    """Write them, each fault on a line."""
+    """Write the records as JSON, in the order of ``TESTS``."""
     kept = {module: records[module]._asdict() for module in TESTS if module in records}
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

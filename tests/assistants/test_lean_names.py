@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,6 @@ from tests.render.test_lean_render import read_entailment
 ODD = (*sorted(KEYWORDS), "p_cat", "And", "h1", "x", "z0", "Entity", "id", "none")
 NAMES = strategies.names() | st.sampled_from(ODD)
 PREFIXED = st.tuples(NAMES, st.sampled_from("psfhdxit")).map(lambda pair: mangle(*pair))
-
-
-def words(text: str) -> list[str]:
-    return WORD.findall(text)
 
 
 @given(st.lists(PREFIXED | st.sampled_from(["And", "h1", "fun", "ProofR1.step", "z0", "x0", "Tom"]), max_size=9))
@@ -88,11 +85,7 @@ def test_which_names_are_short(text: str, short: str) -> None:
 @pytest.mark.parametrize("style", ["shallow", "reflect"])
 def test_files_with_short_names_build(lean: LeanKernel, tmp_path: Path, style: Style) -> None:
     built = tmp_path / "built"
-    built.mkdir()
-    for file in lean._theory.rglob("*"):
-        if file.is_file():
-            (built / file.relative_to(lean._theory)).parent.mkdir(parents=True, exist_ok=True)
-            (built / file.relative_to(lean._theory)).write_bytes(file.read_bytes())
+    shutil.copytree(lean._theory, built)
     for number in (0, 2, 5):
         certificate, problem, sample = certificates()[number]
         text = lean_file(certificate, problem, sample, style=style, short=True)
@@ -102,7 +95,7 @@ def test_files_with_short_names_build(lean: LeanKernel, tmp_path: Path, style: S
 
 
 def test_lean_reads_what_is_short(lean: LeanKernel, tmp_path: Path) -> None:
-    """Names of Lean's own things, and all words that are no names: these keep their prefixes."""
+    """Names of Lean's own constants become short; keywords keep their prefixes."""
     known = ("none", "id", "not", "and", "Nat", "rfl", "absurd", "Iff", "true", "trivial", "Sum", "main", "answer")
     lines = []
     for number, name in enumerate(dict.fromkeys([*known, *sorted(KEYWORDS)])):

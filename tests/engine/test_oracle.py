@@ -7,9 +7,11 @@ from hypothesis import given, settings
 
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Answers, Oracle
+from proof_r1_formal.engine.truth_table import fingerprint_price
 from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, Unknown
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.testing.strategies import queries
+from proof_r1_formal.text.parse import parse_formula
 from tests.build import sequent
 from tests.solvers import SILENT
 
@@ -54,6 +56,18 @@ def test_a_question_that_a_fingerprint_refutes_needs_no_solver() -> None:
     assert isinstance(silent.follows(query.dependencies, query.conclusion, fingerprints=True), Refuted)
     assert silent.charged == 4
     assert isinstance(silent.follows(query.dependencies, query.conclusion), Unknown)
+
+
+def test_what_a_fingerprint_may_be_is_paid() -> None:
+    true, swapped = parse_formula("∀x ∃y (x = y)"), parse_formula("∃y ∀x (x = y)")
+    price, both = fingerprint_price(true), fingerprint_price(true) + fingerprint_price(swapped)
+    oracle = TABLES.with_budget(2 * both - 1, "test")
+    assert (oracle.may_be_constant(true), oracle.charged) == (True, price)
+    assert not oracle.may_be_constant(swapped)
+    assert not oracle.may_be_equivalent(true, swapped)
+    assert oracle.spent is not None
+    assert (oracle.may_be_constant(swapped), oracle.may_be_equivalent(true, swapped)) == (True, True)
+    assert oracle.charged == 2 * both
 
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:

@@ -225,8 +225,8 @@ _LONG = "∀x ∀y ∀z ((P(z) → Q(x)) ∧ P(x) ∧ (P(z) → Q(y)) ∧ P(y) �
 @pytest.mark.parametrize(
     ("step", "price"),
     [
-        ("∀x ¬∀y (F(x, y) ↔ ¬F(y, y)) |- ∃x (D(x) → ∀y D(y))", 93),
-        (f"{_LONG} |- ∃x ∀y ∀z ((P(y) → Q(z)) → (P(x) → Q(x)))", 13_566),
+        ("∀x ¬∀y (F(x, y) ↔ ¬F(y, y)) |- ∃x (D(x) → ∀y D(y))", 107),
+        (f"{_LONG} |- ∃x ∀y ∀z ((P(y) → Q(z)) → (P(x) → Q(x)))", 13_932),
     ],
 )
 def test_of_two_logical_truths_one_is_proved(step: str, price: int) -> None:
@@ -250,7 +250,7 @@ def test_a_plain_instance_goes_first() -> None:
     supposed = f"¬(({claim}) ↔ {other})"
     found, price = priced("REDUCTIO_AD_ABSURDUM", f"{supposed} ∧ ¬({claim}) → {claim} |- {supposed} → {claim}")
     assert isinstance(found, Match)
-    assert (len(found.hypotheses), found.unstated, price) == (1, (), 341)
+    assert (len(found.hypotheses), found.unstated, price) == (1, (), 739)
 
 
 @pytest.mark.parametrize(("rule", "step"), PLAIN + UNDER_HYPOTHESES)
