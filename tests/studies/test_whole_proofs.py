@@ -74,7 +74,7 @@ def test_the_first_problems_of_pelletier() -> None:
     assert all(RECORDED[PELLETIER][key] == row for key, row in rows(first))
 
 
-@pytest.mark.parametrize(("number", "row"), [(29, (6, 3)), (38, (14, 0)), (56, (10, 0))])
+@pytest.mark.parametrize(("number", "row"), [(29, (13, 2)), (38, (14, 0)), (56, (9, 0))])
 def test_problems_with_long_hypotheses_or_equality(number: int, row: tuple[int, int]) -> None:
     """Logical truths among the premises of steps (29, 38), and f(x) = f(x) for a term (56)."""
     (problem,) = (each for each in (*pelletier(), *pelletier(later=True)) if each.id == f"pelletier/{number}")
