@@ -21,23 +21,9 @@ from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.engine.planned import PlannedTableau
 from proof_r1_formal.engine.solver import Budget, BudgetSpentError
 from proof_r1_formal.engine.tableau import Tableau
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
 from proof_r1_formal.kernel.syntax import And, Binary, Exists, ForAll, Formula, Implies, Or
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Line,
-    Proof,
-    Repeat,
-    Suppose,
-    Witness,
-)
 from proof_r1_formal.kernel.transform import instantiate
 
 BUDGET: Final = 100_000
@@ -49,7 +35,7 @@ _MAX_CUTS: Final = 60
 class Searched(NamedTuple):
     """The proof that a search found, if it found one, and the steps of the tableau that it took."""
 
-    proof: Proof | None
+    proof: t.Proof | None
     steps: int
 
 
@@ -101,14 +87,14 @@ class _Search:
             case Implies() if sign:
                 scope = tableau.open(signed(formula.left))
                 shown = self.prove(signed(formula.right))
-                return self._close(scope, shown, goal, Suppose(formula, ()))
+                return self._close(scope, shown, goal, t.Suppose(formula, ()))
             case ForAll() | Exists() if sign == isinstance(formula, ForAll):
                 scope = tableau.open()
                 constant = tableau.new_constant(scope.depth)
                 tableau.add_terms(constant, formula)
                 part = signed(instantiate(formula, constant))
                 shown = self.prove(part if sign else part.opposite())
-                return self._close(scope, shown, goal, Arbitrary(formula, constant, ()))
+                return self._close(scope, shown, goal, t.Arbitrary(formula, constant, ()))
             case And() | Or() | Implies() if sign == isinstance(formula, And):
                 left, right = sides(formula)
                 left = left.opposite() if isinstance(formula, Or) else left
@@ -125,7 +111,7 @@ class _Search:
         """A fact that says the goal, as its opposite leads to a contradiction, or a contradiction; or None."""
         supposed = goal.opposite()
         scope = self._tableau.open(supposed)
-        return self._close(scope, self._refute(), goal, Absurd(formula_of(supposed), ()))
+        return self._close(scope, self._refute(), goal, t.Absurd(formula_of(supposed), ()))
 
     def _refute(self) -> Fact | None:
         """A contradiction from what holds; None if there is no way on."""
@@ -140,7 +126,7 @@ class _Search:
             if opposite is None or opposite.what == FALSUM:
                 return opposite
 
-    def _close(self, scope: Scope, shown: Fact | None, goal: Signed, line: Line) -> Fact | None:
+    def _close(self, scope: Scope, shown: Fact | None, goal: Signed, line: t.Line) -> Fact | None:
         """Close the scope, and say what its block shows; None if it shows nothing."""
         tableau = self._tableau
         tableau.close()
@@ -174,9 +160,9 @@ class _Writer:
         for fact in sorted(end.rests_on(), key=lambda fact: fact.serial):
             self._of_scope.setdefault(fact.scope, []).append(fact)
 
-    def block(self, scope: Scope | None, end: Fact, number: int) -> Block:
+    def block(self, scope: Scope | None, end: Fact, number: int) -> t.Block:
         """The lines of a scope that show its end; theirs are the numbers from ``number`` on."""
-        lines: list[Line] = []
+        lines: list[t.Line] = []
         for fact in self._of_scope.get(scope, ()):
             match fact.line:
                 case None:
@@ -187,28 +173,28 @@ class _Writer:
                     self._numbers[fact] = number + len(lines)
                     lines.append(self._line(fact, line, number + len(lines)))
         if not lines or self._numbers[end] != number + len(lines) - 1:
-            lines.append(Repeat(self._numbers[end]))
+            lines.append(t.Repeat(self._numbers[end]))
         return tuple(lines)
 
-    def _line(self, fact: Fact, line: Line, number: int) -> Line:
+    def _line(self, fact: Fact, line: t.Line, number: int) -> t.Line:
         """The line of a fact, with the numbers of its premises."""
         match line:
-            case Arbitrary(formula, constant):
-                return Arbitrary(formula, constant, self.block(fact.inner, fact.premises[0], number))
-            case Suppose(formula) | Absurd(formula):
+            case t.Arbitrary(formula, constant):
+                return t.Arbitrary(formula, constant, self.block(fact.inner, fact.premises[0], number))
+            case t.Suppose(formula) | t.Absurd(formula):
                 return type(line)(formula, self.block(fact.inner, fact.premises[0], number + 1))
         given = tuple([self._numbers[premise] for premise in fact.premises])
         match line:
-            case Eliminate(_, side):
-                return Eliminate(given[0], side, *given[1:])
-            case Introduce(formula):
-                return Introduce(formula, given)
-            case Instance(_, term):
-                return Instance(given[0], term)
-            case Witness(_, constant):
-                return Witness(given[0], constant)
-            case Generalise(formula, _, term):
-                return Generalise(formula, given[0], term)
-            case Contradiction():
-                return Contradiction(*given)
+            case t.Eliminate(_, side):
+                return t.Eliminate(given[0], side, *given[1:])
+            case t.Introduce(formula):
+                return t.Introduce(formula, given)
+            case t.Instance(_, term):
+                return t.Instance(given[0], term)
+            case t.Witness(_, constant):
+                return t.Witness(given[0], constant)
+            case t.Generalise(formula, _, term):
+                return t.Generalise(formula, given[0], term)
+            case t.Contradiction():
+                return t.Contradiction(*given)
         return line

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from proof_r1_formal.engine.lemmas import formula_of
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.generate.closing import closed
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import constant_sorts
 from proof_r1_formal.kernel.signature import symbols
 from proof_r1_formal.kernel.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
@@ -29,25 +30,6 @@ from proof_r1_formal.kernel.syntax import (
     Quantified,
     Term,
     Top,
-)
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Truth,
-    Witness,
 )
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate, negate
 from proof_r1_formal.rules.forms import conjunctive_parts, normal_form
@@ -93,7 +75,7 @@ class Derivation:
     end: int = 0
 
 
-def derivation(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> Derivation | None:
+def derivation(proof: t.Proof, premises: Sequence[Formula], conclusion: Formula) -> Derivation | None:
     """The derivation that a checked proof is; None if its premises contradict each other, or it applies a theorem.
 
     Args:
@@ -118,7 +100,7 @@ def derivation(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -
 class _Reader:
     """Reads the lines of one proof. What is supposed counts as its conjuncts, each a supposition with a number."""
 
-    def __init__(self, proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> None:
+    def __init__(self, proof: t.Proof, premises: Sequence[Formula], conclusion: Formula) -> None:
         self.nodes = [Node(formula, ()) for formula in premises]
         self._numbers: dict[Formula, int] = {regroup(f): n for n, f in reversed(list(enumerate(premises)))}
         self._sorts = constant_sorts(proof, premises, conclusion)
@@ -128,7 +110,7 @@ class _Reader:
         self._groups: list[range] = []  # for each supposition those that were made with it
         self._witnessed: dict[int, _Entry] = {}  # supposition -> the ∃ whose witness it is about
 
-    def block(self, block: Block, known: list[_Entry]) -> _Entry:
+    def block(self, block: t.Block, known: list[_Entry]) -> _Entry:
         """What the last line of a block says, or its first contradiction."""
         outside = len(known)
         entry = _FREE
@@ -239,42 +221,42 @@ class _Reader:
 
     # -- lines --------------------------------------------------------------------------------------------------------
 
-    def _entry(self, line: Line, known: list[_Entry]) -> _Entry:
+    def _entry(self, line: t.Line, known: list[_Entry]) -> _Entry:
         match line:
-            case Repeat(premise):
+            case t.Repeat(premise):
                 return known[premise]
-            case Contradiction(first, second):
+            case t.Contradiction(first, second):
                 one, other = known[first], known[second]
                 return _Entry(FALSUM, None, one.suppositions | other.suppositions, (one, other))
-            case Eliminate(main, side, other):
+            case t.Eliminate(main, side, other):
                 given = [known[main], *([known[other]] if other is not None else ())]
                 return self._from(_eliminated(given[0].says, side, [entry.says for entry in given[1:]]), given)
-            case Introduce(formula, premises):
+            case t.Introduce(formula, premises):
                 given = [known[number] for number in premises]
                 says = Signed(alpha_normal(formula), _introduced(formula, [entry.says for entry in given]))
                 return self._from(says, given, _in_parts(says))
-            case Instance(main, term):
+            case t.Instance(main, term):
                 return self._from(_instance(known[main].says, term), (known[main],))
-            case Witness(main, constant):
+            case t.Witness(main, constant):
                 first, entry = self._supposed(formula_of(_instance(known[main].says, constant)))
                 self._witnessed.update(dict.fromkeys(self._groups[first], known[main]))
                 return entry
-            case Generalise(formula, premise, _):
+            case t.Generalise(formula, premise, _):
                 says = signed(formula)
                 if isinstance(formula, ForAll):
                     written = Exists(formula.variable, negate(formula.body))
                     return self._from(says.opposite(), (known[premise],), written)
                 return self._from(says, (known[premise],))
-            case Arbitrary(formula, _, block):
+            case t.Arbitrary(formula, _, block):
                 first = len(self._suppositions)
                 entry = self.discharged(self.block(block, known), first)
                 if entry.clash is not None:
                     return entry
                 says = signed(formula)
                 return _Entry(says if isinstance(formula, ForAll) else says.opposite(), entry.node, entry.suppositions)
-            case Suppose(Implies(left, _) as formula, block):
+            case t.Suppose(Implies(left, _) as formula, block):
                 return self._suppose(formula, left, block, known)
-            case Absurd(formula, block):
+            case t.Absurd(formula, block):
                 first, supposed = self._supposed(formula)
                 known.append(supposed)
                 entry = self.block(block, known)
@@ -282,16 +264,16 @@ class _Reader:
                 if entry.clash is None:
                     raise ProofError("a block of a reductio shows no contradiction")
                 return self._refuted(entry.clash, first, supposed.says.opposite())
-            case Leibniz(formula):
+            case t.Leibniz(formula):
                 return _Entry(signed(formula), None)
-            case Reflexivity(term):
+            case t.Reflexivity(term):
                 return self._node(signed(Eq(term, term)), frozenset(), ())
-            case Truth(formula):
+            case t.Truth(formula):
                 return _Entry(Signed(formula, isinstance(formula, Top)), None)
-            case Apply() | Suppose():
+            case t.Apply() | t.Suppose():
                 raise ProofError("the proof applies a theorem")
 
-    def _suppose(self, formula: Implies, left: Formula, block: Block, known: list[_Entry]) -> _Entry:
+    def _suppose(self, formula: Implies, left: Formula, block: t.Block, known: list[_Entry]) -> _Entry:
         says = signed(formula)
         first, supposed = self._supposed(left)
         group = supposed.suppositions

@@ -11,29 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine import prover
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.answer import Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Implies, Xor, atom, conjunction, const
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Line,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Truth,
-    Witness,
-)
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
@@ -41,7 +23,7 @@ from proof_r1_formal.testing.strategies import queries
 from tests.build import compound, pigeons, sequent
 
 
-def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
+def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> t.Proof | None:
     """What is found; a proof is checked."""
     proof = prover.search(query.dependencies, query.conclusion, cuts=cuts, budget=budget).proof
     if proof is not None:
@@ -49,11 +31,11 @@ def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | 
     return proof
 
 
-def inner(line: Line) -> Block:
-    return line.block if isinstance(line, Suppose | Absurd | Arbitrary) else ()
+def inner(line: t.Line) -> t.Block:
+    return line.block if isinstance(line, t.Suppose | t.Absurd | t.Arbitrary) else ()
 
 
-def size(block: Block) -> int:
+def size(block: t.Block) -> int:
     """How many lines there are, those of blocks among them."""
     return sum(1 + size(inner(line)) for line in block)
 
@@ -61,24 +43,24 @@ def size(block: Block) -> int:
 # -- worked examples --------------------------------------------------------------------------------------------------
 
 A = const("a")
-SHORTEST: dict[str, Proof] = {
-    "q; ¬¬p ⊢ p": (Repeat(1),),
-    "p → q; p ⊢ q": (Eliminate(0, "right", 1),),
-    "p → q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
-    "¬(p → q) ⊢ p": (Eliminate(0, "left"),),
-    "p ∧ q ⊢ q": (Eliminate(0, "right"),),
-    "p ∨ q; ¬p ⊢ q": (Eliminate(0, "right", 1),),
-    "p ⊕ q; p ⊢ ¬q": (Eliminate(0, "right", 1),),
-    "¬(p ⊕ q); p ⊢ q": (Eliminate(0, "right", 1),),
-    "p ↔ q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
-    "p; q ⊢ p ∧ q": (Introduce(And(atom("p"), atom("q")), (0, 1)),),
-    "p; ¬q ⊢ p ⊕ q": (Introduce(Xor(atom("p"), atom("q")), (0, 1)),),
-    "∀x P(x) ⊢ P(a)": (Instance(0, A),),
-    "¬∃x P(x) ⊢ ¬P(a)": (Instance(0, A),),
-    '∀"x" p ⊢ p': (Instance(0, const("␣c1")),),
-    "⊢ ⊤": (Truth(TOP),),
-    "⊢ a = a": (Reflexivity(A),),
-    "p; ¬p ⊢ q": (Contradiction(0, 1),),
+SHORTEST: dict[str, t.Proof] = {
+    "q; ¬¬p ⊢ p": (t.Repeat(1),),
+    "p → q; p ⊢ q": (t.Eliminate(0, "right", 1),),
+    "p → q; ¬q ⊢ ¬p": (t.Eliminate(0, "left", 1),),
+    "¬(p → q) ⊢ p": (t.Eliminate(0, "left"),),
+    "p ∧ q ⊢ q": (t.Eliminate(0, "right"),),
+    "p ∨ q; ¬p ⊢ q": (t.Eliminate(0, "right", 1),),
+    "p ⊕ q; p ⊢ ¬q": (t.Eliminate(0, "right", 1),),
+    "¬(p ⊕ q); p ⊢ q": (t.Eliminate(0, "right", 1),),
+    "p ↔ q; ¬q ⊢ ¬p": (t.Eliminate(0, "left", 1),),
+    "p; q ⊢ p ∧ q": (t.Introduce(And(atom("p"), atom("q")), (0, 1)),),
+    "p; ¬q ⊢ p ⊕ q": (t.Introduce(Xor(atom("p"), atom("q")), (0, 1)),),
+    "∀x P(x) ⊢ P(a)": (t.Instance(0, A),),
+    "¬∃x P(x) ⊢ ¬P(a)": (t.Instance(0, A),),
+    '∀"x" p ⊢ p': (t.Instance(0, const("␣c1")),),
+    "⊢ ⊤": (t.Truth(TOP),),
+    "⊢ a = a": (t.Reflexivity(A),),
+    "p; ¬p ⊢ q": (t.Contradiction(0, 1),),
 }
 
 
@@ -173,7 +155,7 @@ def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
     proof = prover.search(query.dependencies, query.conclusion, fresh="n").proof
     assert proof is not None
     check(proof, query.dependencies, query.conclusion)
-    assert [line.constant for line in proof if isinstance(line, Witness)] == [const("n2")]
+    assert [line.constant for line in proof if isinstance(line, t.Witness)] == [const("n2")]
 
 
 ALL = [*SHORTEST, *LENGTHS]
@@ -206,29 +188,29 @@ def test_proofs_do_not_depend_on_the_order_of_hashes(seed: str) -> None:
 # -- only what is needed ----------------------------------------------------------------------------------------------
 
 
-def idle(block: Block, first: int) -> tuple[list[Line], set[int]]:
+def idle(block: t.Block, first: int) -> tuple[list[t.Line], set[int]]:
     """The lines that no later line of their block uses, unless they are its last; and what it uses from outside."""
-    unused: list[Line] = []
+    unused: list[t.Line] = []
     used: set[int] = set()
     for number, line in reversed(list(enumerate(block, start=first))):
         if number not in used and line is not block[-1]:
             unused.append(line)
         match line:
-            case Suppose(_, within) | Absurd(_, within):
+            case t.Suppose(_, within) | t.Absurd(_, within):
                 more, numbers = idle(within, number + 1)
-            case Arbitrary(_, _, within):
+            case t.Arbitrary(_, _, within):
                 more, numbers = idle(within, number)
-            case Repeat(premise) | Generalise(_, premise, _):
+            case t.Repeat(premise) | t.Generalise(_, premise, _):
                 more, numbers = [], {premise}
-            case Eliminate(main, _, other):
+            case t.Eliminate(main, _, other):
                 more, numbers = [], {main, main if other is None else other}
-            case Introduce(_, premises) | Apply(_, _, premises):
+            case t.Introduce(_, premises) | t.Apply(_, _, premises):
                 more, numbers = [], {*premises}
-            case Instance(main, _) | Witness(main, _):
+            case t.Instance(main, _) | t.Witness(main, _):
                 more, numbers = [], {main}
-            case Contradiction(one, another):
+            case t.Contradiction(one, another):
                 more, numbers = [], {one, another}
-            case Truth() | Reflexivity() | Leibniz():
+            case t.Truth() | t.Reflexivity() | t.Leibniz():
                 more, numbers = [], set[int]()
         unused += more
         used |= {each for each in numbers if each < number}
@@ -236,8 +218,8 @@ def idle(block: Block, first: int) -> tuple[list[Line], set[int]]:
 
 
 def test_idle_lines_are_seen() -> None:
-    inside: Proof = (Absurd(atom("p"), (Truth(TOP), Contradiction(0, 1))), Instance(0, A), Repeat(1))
-    assert idle(inside, 1)[0] == [Instance(0, A), Truth(TOP)]
+    inside: t.Proof = (t.Absurd(atom("p"), (t.Truth(TOP), t.Contradiction(0, 1))), t.Instance(0, A), t.Repeat(1))
+    assert idle(inside, 1)[0] == [t.Instance(0, A), t.Truth(TOP)]
 
 
 @settings(max_examples=200)

@@ -18,6 +18,7 @@ import pytest
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.answer import Entailed, Query
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.pattern import Lambda, instance
@@ -39,18 +40,6 @@ from proof_r1_formal.kernel.syntax import (
     const,
     var,
 )
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Block,
-    Instance,
-    Line,
-    Repeat,
-    Suppose,
-    Theorem,
-    Witness,
-)
 from proof_r1_formal.kernel.transform import rename, rename_term, subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
@@ -59,7 +48,7 @@ from proof_r1_formal.testing.formulas import CONNECTIVES, Formulas, Vocabulary, 
 
 CORRUPTED = 20_000
 OF_EACH_KIND = 200
-KINDS: tuple[type, ...] = get_args(Line)
+KINDS: tuple[type, ...] = get_args(t.Line)
 THEOREMS = [theorem(schema) for rule in FOLIO.rules for schema in rule.schemata]
 
 
@@ -100,7 +89,7 @@ class Source(Formulas):
             (*used.premises, used.conclusion), lambda _, holes: self.formula(3, holes), self.constant
         )
         premises = tuple([instance(pattern, substitution) for pattern in used.premises])
-        line = Apply(used, substitution, tuple(range(len(premises))))
+        line = t.Apply(used, substitution, tuple(range(len(premises))))
         return Forgery((line,), premises, instance(used.conclusion, substitution))
 
     def derived(self) -> Forgery:
@@ -112,15 +101,15 @@ class Source(Formulas):
 # -- corruptions ------------------------------------------------------------------------------------------------------
 
 
-def places(block: Block, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Line]]:
+def places(block: t.Block, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], t.Line]]:
     """Every line, however deep in blocks, with where it is."""
     for index, line in enumerate(block):
         yield (*path, index), line
-        if isinstance(line, Suppose | Absurd | Arbitrary):
+        if isinstance(line, t.Suppose | t.Absurd | t.Arbitrary):
             yield from places(line.block, (*path, index))
 
 
-def put(block: Block, path: tuple[int, ...], lines: Block) -> Block:
+def put(block: t.Block, path: tuple[int, ...], lines: t.Block) -> t.Block:
     """The block with other lines for the one at a place."""
     index, *rest = path
     line: Any = block[index]
@@ -136,7 +125,7 @@ def with_names(value: Any, names: Mapping[str, str]) -> Any:
             return tuple(with_names(item, names) for item in value)
         case App():
             return rename_term(value, names)
-        case msgspec.Struct() if not isinstance(value, Theorem):
+        case msgspec.Struct() if not isinstance(value, t.Theorem):
             return type(value)(*[with_names(getattr(value, field), names) for field in value.__struct_fields__])
     return rename(value, {}, names) if isinstance(value, Formula) else value
 
@@ -151,7 +140,7 @@ class Vandal:
         self._places = list(places(claimed.proof))
         lines = [line for _, line in self._places]
         self._kinds = [kind for kind in KINDS if any(type(line) is kind for line in lines)]  # each is as likely
-        self._bringing = [line for line in lines if isinstance(line, Witness | Arbitrary)]
+        self._bringing = [line for line in lines if isinstance(line, t.Witness | t.Arbitrary)]
         self._new = [line.constant for line in self._bringing]
         self._lines = len(claimed.premises) + len(lines)
         brought = [formula for line in lines if isinstance(formula := getattr(line, "formula", None), Formula)]
@@ -185,7 +174,7 @@ class Vandal:
             changed = (*changed[:first], changed[first + 1], changed[first], *changed[first + 2 :])
         return Forgery(changed, premises, conclusion), kind
 
-    def _instead(self, line: Line) -> Block:
+    def _instead(self, line: t.Line) -> t.Block:
         """What to have for a line: nothing, the line twice, a line of another kind, or one with another field."""
         choice = self._random.random()
         match line:
@@ -193,18 +182,18 @@ class Vandal:
                 return ()
             case _ if choice < 0.08:
                 return (line, line)
-            case Instance(main, App() as term) if choice < 0.2:
-                return (Witness(main, term),)
-            case Witness(main, constant) if choice < 0.2:
-                return (Instance(main, constant),)
-            case Suppose(Implies(left, _), block) if choice < 0.2:
-                return (Absurd(left, block),)
-            case Absurd(formula, block) if choice < 0.2:
-                return (Suppose(Implies(formula, self.closed()), block),)
-            case Arbitrary(_, _, block) if choice < 0.2:
+            case t.Instance(main, App() as term) if choice < 0.2:
+                return (t.Witness(main, term),)
+            case t.Witness(main, constant) if choice < 0.2:
+                return (t.Instance(main, constant),)
+            case t.Suppose(Implies(left, _), block) if choice < 0.2:
+                return (t.Absurd(left, block),)
+            case t.Absurd(formula, block) if choice < 0.2:
+                return (t.Suppose(Implies(formula, self.closed()), block),)
+            case t.Arbitrary(_, _, block) if choice < 0.2:
                 return block
-            case Apply() if choice < 0.2:
-                return (Repeat(self._number(0)),)
+            case t.Apply() if choice < 0.2:
+                return (t.Repeat(self._number(0)),)
         field = self._random.choice(line.__struct_fields__)
         return (msgspec.structs.replace(line, **{field: self._changed(field, getattr(line, field))}),)
 

@@ -4,29 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, Connective, ForAll, Formula, Implies, Not, const
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Theorem,
-    Truth,
-    Witness,
-    renumber,
-)
 from proof_r1_formal.text.parse import parse_formula as f
 
 A, B, C = const("a"), const("b"), const("c")
@@ -73,50 +55,50 @@ def universal(text: str) -> ForAll:
     return formula
 
 
-SAME = Theorem("same", (f("A"),), f("A"), (Repeat(0),))
-EVERY_LINE: Proof = (
-    Repeat(0),
-    Eliminate(1, "left", 2),
-    Eliminate(1, "right"),
-    Introduce(connective("P(a) ∧ q"), (0, 3)),
-    Instance(2, A),
-    Witness(3, C),
-    Generalise(universal("∀x P(x)"), 4, A),
-    Arbitrary(universal("∀x P(x)"), B, (Instance(0, B), Suppose(implication("q → q"), (Repeat(9),)))),
-    Absurd(f("P(a)"), (Contradiction(0, 10),)),
-    Truth(TOP),
-    Reflexivity(A),
-    Leibniz(implication("a = b → (P(a) → P(b))")),
-    Apply(SAME, {"A": Lambda((), f("q"))}, (1, 5)),
+SAME = t.Theorem("same", (f("A"),), f("A"), (t.Repeat(0),))
+EVERY_LINE: t.Proof = (
+    t.Repeat(0),
+    t.Eliminate(1, "left", 2),
+    t.Eliminate(1, "right"),
+    t.Introduce(connective("P(a) ∧ q"), (0, 3)),
+    t.Instance(2, A),
+    t.Witness(3, C),
+    t.Generalise(universal("∀x P(x)"), 4, A),
+    t.Arbitrary(universal("∀x P(x)"), B, (t.Instance(0, B), t.Suppose(implication("q → q"), (t.Repeat(9),)))),
+    t.Absurd(f("P(a)"), (t.Contradiction(0, 10),)),
+    t.Truth(TOP),
+    t.Reflexivity(A),
+    t.Leibniz(implication("a = b → (P(a) → P(b))")),
+    t.Apply(SAME, {"A": Lambda((), f("q"))}, (1, 5)),
 )
 
 
 def test_numbers_of_premises_and_of_lines() -> None:
     """Of three premises, the second takes the place of the first, and lines begin at 7 in place of 3."""
-    assert renumber(EVERY_LINE, (1, 4, 0), 7) == (
-        Repeat(1),
-        Eliminate(4, "left", 0),
-        Eliminate(4, "right"),
-        Introduce(connective("P(a) ∧ q"), (1, 7)),
-        Instance(0, A),
-        Witness(7, C),
-        Generalise(universal("∀x P(x)"), 8, A),
-        Arbitrary(universal("∀x P(x)"), B, (Instance(1, B), Suppose(implication("q → q"), (Repeat(13),)))),
-        Absurd(f("P(a)"), (Contradiction(1, 14),)),
-        Truth(TOP),
-        Reflexivity(A),
-        Leibniz(implication("a = b → (P(a) → P(b))")),
-        Apply(SAME, {"A": Lambda((), f("q"))}, (4, 9)),
+    assert t.renumber(EVERY_LINE, (1, 4, 0), 7) == (
+        t.Repeat(1),
+        t.Eliminate(4, "left", 0),
+        t.Eliminate(4, "right"),
+        t.Introduce(connective("P(a) ∧ q"), (1, 7)),
+        t.Instance(0, A),
+        t.Witness(7, C),
+        t.Generalise(universal("∀x P(x)"), 8, A),
+        t.Arbitrary(universal("∀x P(x)"), B, (t.Instance(1, B), t.Suppose(implication("q → q"), (t.Repeat(13),)))),
+        t.Absurd(f("P(a)"), (t.Contradiction(1, 14),)),
+        t.Truth(TOP),
+        t.Reflexivity(A),
+        t.Leibniz(implication("a = b → (P(a) → P(b))")),
+        t.Apply(SAME, {"A": Lambda((), f("q"))}, (4, 9)),
     )
 
 
 def test_lines_may_get_smaller_numbers() -> None:
-    assert renumber((Repeat(0), Repeat(2), Repeat(3)), (1, 0), 0) == (Repeat(1), Repeat(0), Repeat(1))
+    assert t.renumber((t.Repeat(0), t.Repeat(2), t.Repeat(3)), (1, 0), 0) == (t.Repeat(1), t.Repeat(0), t.Repeat(1))
 
 
 def test_a_proof_of_other_premises_in_another_order_is_accepted() -> None:
     premises: tuple[Formula, ...] = (f("p → q"), f("p"))
-    proof: Proof = (Eliminate(0, "right", 1),)
+    proof: t.Proof = (t.Eliminate(0, "right", 1),)
     assert check(proof, premises, f("q")) == {0, 1}
-    moved = renumber(proof, (2, 1), 3)
+    moved = t.renumber(proof, (2, 1), 3)
     assert check(moved, (f("r"), f("p"), f("p → q")), f("q")) == {1, 2}

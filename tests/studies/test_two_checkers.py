@@ -9,27 +9,10 @@ import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.errors import ProofError
+from proof_r1_formal.kernel import term as t
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import TOP, App, Atom, Eq, Exists, ForAll, Formula, Implies, Term, Var
 from proof_r1_formal.kernel.syntax import const as c
-from proof_r1_formal.kernel.term import (
-    Absurd,
-    Apply,
-    Arbitrary,
-    Contradiction,
-    Eliminate,
-    Generalise,
-    Instance,
-    Introduce,
-    Leibniz,
-    Proof,
-    Reflexivity,
-    Repeat,
-    Suppose,
-    Theorem,
-    Truth,
-    Witness,
-)
 from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.text.parse import parse_formula as f
 from studies.bench import two_checkers
@@ -53,16 +36,16 @@ def r(first: Term, second: Term) -> Formula:
 
 ALL_P = ForAll(X, p(X))
 SOME_P = Exists(X, p(X))
-SWAP = Theorem(  # ∃x ∀y A(x,y) ⊢ ∀y ∃x A(x,y)
+SWAP = t.Theorem(  # ∃x ∀y A(x,y) ⊢ ∀y ∃x A(x,y)
     "swap",
     (Exists(X, ForAll(Y, Atom("A", (X, Y)))),),
     ForAll(Y, Exists(X, Atom("A", (X, Y)))),
     (
-        Witness(0, c("a")),
-        Arbitrary(
+        t.Witness(0, c("a")),
+        t.Arbitrary(
             ForAll(Y, Exists(X, Atom("A", (X, Y)))),
             c("b"),
-            (Instance(1, c("b")), Generalise(Exists(X, Atom("A", (X, c("b")))), 2, c("a"))),
+            (t.Instance(1, c("b")), t.Generalise(Exists(X, Atom("A", (X, c("b")))), 2, c("a"))),
         ),
     ),
 )
@@ -72,72 +55,72 @@ LIKES = Lambda((X, Y), Atom("likes", (Y, X)))
 OPEN = Lambda((X, Y), Atom("likes", (Y, Var("z", "Entity"))))
 PET = Var("x", "Pet")
 
-CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] = {
+CASES: dict[str, tuple[t.Proof, str | tuple[tuple[Formula, ...], Formula], bool]] = {
     "no lines": ((), "q ⊢ q", False),
-    "a premise again": ((Repeat(0),), "q ⊢ q", True),
-    "a number below 0": ((Repeat(-1),), "q ⊢ q", False),
-    "a number of no line": ((Repeat(1),), "q ⊢ q", False),
-    "a line of an ended block": ((Suppose(f("q → q"), (Repeat(0),)), Repeat(1)), "⊢ q → q", False),
-    "a contradiction shows anything": ((Contradiction(0, 1),), "q; ¬q ⊢ s", True),
-    "reductio": ((Absurd(f("¬q"), (Contradiction(0, 1),)),), "q ⊢ q", True),
-    "the other side is needed": ((Eliminate(0, "left"),), "q ∨ s ⊢ q", False),
-    "introduction": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; ¬s ⊢ q ⊕ s", True),
-    "introduction of what is false": ((Introduce(f("q ⊕ s"), (0, 1)),), "q; s ⊢ ¬(q ⊕ s)", True),
-    "an instance": ((Instance(0, c("a")),), ((ALL_P,), p(c("a"))), True),
-    "an instance of ∃": ((Instance(0, c("a")),), ((SOME_P,), p(c("a"))), False),
-    "domains are not empty": ((Instance(0, c("d")), Generalise(SOME_P, 1, c("d"))), ((ALL_P,), SOME_P), True),
-    "an open term": ((Instance(0, X),), ((ALL_P,), p(c("a"))), False),
-    "a function that it does not have": ((Instance(0, GA), Generalise(SOME_P, 1, GA)), ((ALL_P,), SOME_P), False),
-    "a witness": ((Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))), ((SOME_P,), SOME_P), True),
-    "a witness of the claim": ((Witness(0, c("a")),), ((SOME_P,), p(c("a"))), False),
+    "a premise again": ((t.Repeat(0),), "q ⊢ q", True),
+    "a number below 0": ((t.Repeat(-1),), "q ⊢ q", False),
+    "a number of no line": ((t.Repeat(1),), "q ⊢ q", False),
+    "a line of an ended block": ((t.Suppose(f("q → q"), (t.Repeat(0),)), t.Repeat(1)), "⊢ q → q", False),
+    "a contradiction shows anything": ((t.Contradiction(0, 1),), "q; ¬q ⊢ s", True),
+    "reductio": ((t.Absurd(f("¬q"), (t.Contradiction(0, 1),)),), "q ⊢ q", True),
+    "the other side is needed": ((t.Eliminate(0, "left"),), "q ∨ s ⊢ q", False),
+    "introduction": ((t.Introduce(f("q ⊕ s"), (0, 1)),), "q; ¬s ⊢ q ⊕ s", True),
+    "introduction of what is false": ((t.Introduce(f("q ⊕ s"), (0, 1)),), "q; s ⊢ ¬(q ⊕ s)", True),
+    "an instance": ((t.Instance(0, c("a")),), ((ALL_P,), p(c("a"))), True),
+    "an instance of ∃": ((t.Instance(0, c("a")),), ((SOME_P,), p(c("a"))), False),
+    "domains are not empty": ((t.Instance(0, c("d")), t.Generalise(SOME_P, 1, c("d"))), ((ALL_P,), SOME_P), True),
+    "an open term": ((t.Instance(0, X),), ((ALL_P,), p(c("a"))), False),
+    "a function that it does not have": ((t.Instance(0, GA), t.Generalise(SOME_P, 1, GA)), ((ALL_P,), SOME_P), False),
+    "a witness": ((t.Witness(0, c("w")), t.Generalise(SOME_P, 1, c("w"))), ((SOME_P,), SOME_P), True),
+    "a witness of the claim": ((t.Witness(0, c("a")),), ((SOME_P,), p(c("a"))), False),
     "a witness that is known": (
-        (Witness(0, c("w")), Witness(0, c("w")), Generalise(SOME_P, 1, c("w"))),
+        (t.Witness(0, c("w")), t.Witness(0, c("w")), t.Generalise(SOME_P, 1, c("w"))),
         ((SOME_P,), SOME_P),
         False,
     ),
     "a witness of an ended block": (
         (
-            Suppose(Implies(TOP, SOME_P), (Witness(0, c("w")), Generalise(SOME_P, 2, c("w")))),
-            Witness(0, c("w")),
-            Generalise(SOME_P, 2, c("w")),
+            t.Suppose(Implies(TOP, SOME_P), (t.Witness(0, c("w")), t.Generalise(SOME_P, 2, c("w")))),
+            t.Witness(0, c("w")),
+            t.Generalise(SOME_P, 2, c("w")),
         ),
         ((SOME_P,), SOME_P),
         False,
     ),
-    "truth": ((Truth(TOP),), "⊢ ⊤", True),
-    "reflexivity": ((Reflexivity(c("a")),), ((), Eq(c("a"), c("a"))), True),
+    "truth": ((t.Truth(TOP),), "⊢ ⊤", True),
+    "reflexivity": ((t.Reflexivity(c("a")),), ((), Eq(c("a"), c("a"))), True),
     "Leibniz": (
-        (Leibniz(Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),),
+        (t.Leibniz(Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),),
         ((), Implies(SAME, Implies(r(c("a"), c("b")), r(c("b"), c("a"))))),
         True,
     ),
     "Leibniz under a quantifier": (
-        (Leibniz(Implies(SAME, Implies(ForAll(X, r(X, c("a"))), ForAll(X, r(X, c("b")))))),),
+        (t.Leibniz(Implies(SAME, Implies(ForAll(X, r(X, c("a"))), ForAll(X, r(X, c("b")))))),),
         ((), Implies(SAME, Implies(ForAll(X, r(X, c("a"))), ForAll(X, r(X, c("b")))))),
         False,
     ),
     "a constant of one sort only": (
-        (Instance(0, c("d")), Instance(1, c("d")), Repeat(0)),
+        (t.Instance(0, c("d")), t.Instance(1, c("d")), t.Repeat(0)),
         ((ForAll(PERSON, p(PERSON)), ForAll(PET, Atom("pet", (PET,)))), ForAll(PERSON, p(PERSON))),
         False,
     ),
     "a constant of a sort": (
-        (Instance(0, c("d")), Generalise(Exists(PERSON, p(PERSON)), 1, c("d"))),
+        (t.Instance(0, c("d")), t.Generalise(Exists(PERSON, p(PERSON)), 1, c("d"))),
         ((ForAll(PERSON, p(PERSON)),), Exists(PERSON, p(PERSON))),
         True,
     ),
-    "a theorem": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", True),
-    "a theorem with an open value": ((Apply(SWAP, {"A": OPEN}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
+    "a theorem": ((t.Apply(SWAP, {"A": LIKES}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", True),
+    "a theorem with an open value": ((t.Apply(SWAP, {"A": OPEN}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
     "a theorem about a sort that the claim does not have": (
-        (Apply(VACUOUS, {"A": Lambda((), f("q")), "x": Var("x", "Pet")}, (0,)), Repeat(0)),
+        (t.Apply(VACUOUS, {"A": Lambda((), f("q")), "x": Var("x", "Pet")}, (0,)), t.Repeat(0)),
         "q ⊢ q",
         False,
     ),
-    "a theorem without a value": ((Apply(SWAP, {}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
+    "a theorem without a value": ((t.Apply(SWAP, {}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
 }
 
 
-def claimed(case: tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]) -> Forgery:
+def claimed(case: tuple[t.Proof, str | tuple[tuple[Formula, ...], Formula], bool]) -> Forgery:
     proof, claim, _ = case
     if isinstance(claim, tuple):
         return Forgery(proof, *claim)
