@@ -35,9 +35,9 @@ BATCH = 1000
 """Number of theorems in a file."""
 SECONDS = 30.0
 SECONDS_EACH = 0.5
-SECONDS_PER_KIB = 0.5
+_SECONDS_PER_KIB = 0.5
 """The time limit of a run: for the start, for each theorem, for each KiB of text. A run beyond it accepts nothing."""
-MEMORY_MIB = 4096
+_MEMORY_MIB = 4096
 
 _CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Numbers", "Finite")
 MODULES = (
@@ -201,9 +201,9 @@ class LeanKernel:
             file = Path(folder) / "Theorems.lean"
             text = ("\n".join(lines) + "\n").encode()
             write_output(file, text)
-            seconds = SECONDS + SECONDS_EACH * len(theorems) + SECONDS_PER_KIB * len(text) / 1024
+            seconds = SECONDS + SECONDS_EACH * len(theorems) + _SECONDS_PER_KIB * len(text) / 1024
             try:
-                run = self._run([*_OPTIONS, "-M", str(MEMORY_MIB), str(file)], self._theory, seconds)
+                run = self._run([*_OPTIONS, "-M", str(_MEMORY_MIB), str(file)], self._theory, seconds)
                 judgements = _judgements(run, spans)
             except subprocess.TimeoutExpired:
                 judgements = "Lean ran out of time"

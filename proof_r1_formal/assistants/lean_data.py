@@ -130,7 +130,7 @@ class Numbers:
 # -- formulas ---------------------------------------------------------------------------------------------------------
 
 
-def term_data(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node:
+def _term_data(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node:
     """The term as data; the innermost variable stands first in the scope."""
     if isinstance(term, Var):
         if term not in scope:
@@ -141,7 +141,7 @@ def term_data(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node
 
 def _terms_data(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> Terms:
     """The terms as data."""
-    return Terms(tuple([term_data(term, numbers, scope) for term in terms]))
+    return Terms(tuple([_term_data(term, numbers, scope) for term in terms]))
 
 
 def formula_data(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()) -> Node:
@@ -154,7 +154,7 @@ def formula_data(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()
         case Atom(predicate, arguments):
             return Node("atom", (numbers.predicate(predicate), _terms_data(arguments, numbers, scope)))
         case Eq(left, right):
-            return Node("equal", (term_data(left, numbers, scope), term_data(right, numbers, scope)))
+            return Node("equal", (_term_data(left, numbers, scope), _term_data(right, numbers, scope)))
         case Not(body):
             return Node("not", (formula_data(body, numbers, scope),))
         case Binary(left, right):
@@ -275,15 +275,15 @@ class _Writer:
             case t.Introduce(formula, premises):
                 return Node("introduce", (self._formula(formula), all_ago(premises)))
             case t.Instance(main, term):
-                return Node("instantiate", (ago(main), term_data(term, self._numbers)))
+                return Node("instantiate", (ago(main), _term_data(term, self._numbers)))
             case t.Generalise(formula, premise, term):
-                return Node("generalise", (self._formula(formula), ago(premise), term_data(term, self._numbers)))
+                return Node("generalise", (self._formula(formula), ago(premise), _term_data(term, self._numbers)))
             case t.Contradiction(first, second):
                 return Node("contradiction", (ago(first), ago(second)))
             case t.Truth(formula) | t.Leibniz(formula):
                 return Node("truth" if isinstance(line, t.Truth) else "leibniz", (self._formula(formula),))
             case t.Reflexivity(term):
-                return Node("reflexivity", (term_data(term, self._numbers),))
+                return Node("reflexivity", (_term_data(term, self._numbers),))
             case t.Apply(theorem, substitution, premises):
                 number, letters = self._lemmas.find(theorem)
                 return Node("apply", (number, self._values(theorem, letters, substitution), all_ago(premises)))
@@ -327,7 +327,7 @@ class _Writer:
                         raise ProofError("of a theorem's variables only the sort may change")
                     sorts.add(value.sort)
                 case term:
-                    constants.append((letters.function(App(name, ())), term_data(term, self._numbers)))
+                    constants.append((letters.function(App(name, ())), _term_data(term, self._numbers)))
         if len(sorts) > 1:
             raise ProofError("a theorem is used with more than one sort")
         sort = self._numbers.sort(sorts.pop() if sorts else ENTITY)

@@ -33,7 +33,7 @@ STEPS = 20
 """Steps before the binding, at most."""
 NESTING = 3
 """Parentheses, negations and quantifiers inside each other, at most."""
-VARIABLES = 2
+_VARIABLES = 2
 """Quantifiers inside each other, at most."""
 CHAIN = 3
 """More operands of one connective in a row, at most."""
@@ -210,7 +210,7 @@ class _Formulas:
         self._made: dict[object, str | None] = {}
         taken = {look(name) for name in (*signature.predicates, *signature.functions)}
         atoms = any(is_textbook_atom(name, _NAMES) for name in signature.predicates)
-        self._variables = [name for name in _NAMES if name not in taken and not (atoms and len(name) == 1)][:VARIABLES]
+        self._variables = [name for name in _NAMES if name not in taken and not (atoms and len(name) == 1)][:_VARIABLES]
 
     def whole(self, scope: _Scope, nesting: int, need: _Need = _NONE) -> str | None:
         """A formula: chains of connectives over operands."""

@@ -245,7 +245,7 @@ def read_review(path: Path | str) -> tuple[str, Agreement, list[Disagreement]]:
     return log.eval.model, found, apart
 
 
-def disagreements_page(apart: Sequence[Disagreement]) -> str:
+def _disagreements_page(apart: Sequence[Disagreement]) -> str:
     """The disagreements as Markdown: the step, both verdicts, the reviewer's reason and our evidence."""
     lines = [f"# Disagreements: {len(apart)}", ""]
     for number, one in enumerate(apart, 1):
@@ -281,7 +281,7 @@ def main() -> None:
             check_folder(given.out)
             write_output(given.out / "tables.md", text.encode())
             write_output(given.out / "tables.json", to_json(tables))
-            write_output(given.out / "disagreements.md", disagreements_page(apart).encode())
+            write_output(given.out / "disagreements.md", _disagreements_page(apart).encode())
             write_output(given.out / "disagreements.jsonl", b"".join(map(_line, apart)))
             if can_draw():
                 write_pictures(review_pictures(found, name), given.out)

@@ -73,7 +73,7 @@ class ProofTrainer(PPOTrainerSync):
             )
         ids = [one.tolist() for one in data["responses"].unbind()]
         problems = [from_json(one["ground_truth"]) for one in data["reward_model"]]
-        groups = groups_of(uids, data["response_mask"].unbind())
+        groups = _groups_of(uids, data["response_mask"].unbind())
         order = [row for group in groups.values() for row in group]
         found = self.assigner.verify([problems[row] for row in order], [ids[row] for row in order])
         verified = dict(zip(order, found, strict=True))
@@ -117,7 +117,7 @@ class ProofTrainer(PPOTrainerSync):
             load_averages(folder, self.assigner)
 
 
-def groups_of(uids: Sequence[str], masks: Iterable[torch.Tensor]) -> dict[str, list[int]]:
+def _groups_of(uids: Sequence[str], masks: Iterable[torch.Tensor]) -> dict[str, list[int]]:
     """The rows of each prompt; those without a token of the model's own are in none.
 
     Args:

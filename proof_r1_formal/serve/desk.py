@@ -54,7 +54,7 @@ def do(job: Callable[[], _T]) -> _T:
         raise
 
 
-def check_actions(completion: str, most: int) -> None:
+def _check_actions(completion: str, most: int) -> None:
     """Refuse a completion of too many actions.
 
     Raises:
@@ -78,13 +78,13 @@ def verify(
     most: int = 512,
 ) -> bytes:
     """The report on a completion; see :class:`~proof_r1_formal.serve.messages.VerifyRequest`."""
-    check_actions(completion, most)
+    _check_actions(completion, most)
     return encode(_verifier(rules, evaluation, atomic).verify(_problem(record), completion, sample=sample))
 
 
 def reward(record: str, completion: str, *, rules: RuleSystem, reward: RewardName, most: int = 512) -> Scored:
     """The reward of a completion in training."""
-    check_actions(completion, most)
+    _check_actions(completion, most)
     return score(_verifier(rules, False, False).verify(_problem(record), completion), reward)
 
 
@@ -94,7 +94,7 @@ def certify(record: str, completion: str, *, rules: RuleSystem, by_kernel: bool,
     Raises:
         RefusalError: 501: the request asks for Lean's kernel, and Lean is not installed.
     """
-    check_actions(completion, most)
+    _check_actions(completion, most)
     kernel = _kernel() if by_kernel else None
     if by_kernel and kernel is None:
         raise RefusalError(501, "no_kernel", f"there is no Lean here; {HINT}")

@@ -28,7 +28,7 @@ RETRY = {"Retry-After": "1"}
 """Headers of the reply to a request that is to be repeated."""
 
 
-def is_loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
@@ -41,7 +41,7 @@ def check_address(host: str, token: str | None) -> None:
     Raises:
         ProofR1Error: the address is not the loopback's, and there is no token.
     """
-    if not is_loopback(host) and not token:
+    if not _is_loopback(host) and not token:
         raise ProofR1Error(
             f"{host} can be reached from other machines: give a token that they have to send (--token-file), "
             "or stay on 127.0.0.1"
@@ -58,7 +58,7 @@ def check_host(request: Request) -> None:
         RefusalError: 421 if it is not.
     """
     found = re.fullmatch(r"\[?(.*?)\]?(:\d*)?", request.headers.get("host", ""))
-    if found is None or not is_loopback(found[1].lower()):
+    if found is None or not _is_loopback(found[1].lower()):
         message = "the Host header of the request is not localhost or a loopback address; a service that has another "
         raise RefusalError(421, "misdirected", f"{message}name needs a token (--token-file)")
 

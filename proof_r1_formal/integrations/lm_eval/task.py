@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MEANS = (Measure.AVG, Measure.PASS, Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.PARSED)
 """The scores whose mean over documents is the score of all, if all have equally many answers."""
-SUMS = (Measure.FVR, Measure.RVR)
+_SUMS = (Measure.FVR, Measure.RVR)
 """The scores that are quotients of sums over all documents."""
 UNCERTAIN = "uncertain_right"
 """The share of right answers where the label is Uncertain; these documents are in no other score."""
@@ -72,7 +72,7 @@ def process_results(doc: Mapping[str, str], results: Sequence[Sequence[str]]) ->
     problem, verify = problem_of(doc["problem"]), shared_verifier(cast(RuleSystem, doc["rules"])).verify
     reports = [verify(problem, answer, sample=sample) for sample, answer in enumerate(answers)]
     overall = evaluate_metrics({problem.id: problem}, reports).overall
-    found = {measure: overall.scores[measure] for measure in (*MEANS, *SUMS)}
+    found = {measure: overall.scores[measure] for measure in (*MEANS, *_SUMS)}
     added: dict[str, float | Part] = {
         measure.name.lower(): score.value if measure in MEANS else (score.numerator, score.denominator)
         for measure, score in found.items()
