@@ -139,12 +139,15 @@ class LeftOut:
         strict: whether it is an error instead, before any work.
         problems: number of unusable problems.
         lines: the errors of unusable completions.
+        unknown, unreadable: how many of these lines name an unknown problem, and hold no completion.
         truncated: number of completions that were cut off, as their file says; they are not left out.
     """
 
     strict: bool
     problems: int = 0
     lines: list[str] = field(default_factory=list)
+    unknown: int = 0
+    unreadable: int = 0
     truncated: int = 0
 
     def refuse(self) -> None:
@@ -191,8 +194,10 @@ def _usable(path: Path, known: ProblemSet, left_out: LeftOut, fields: Fields | N
     for line, item in numbered_completions(path, fields):
         match item:
             case BadLine(_, problem):
+                left_out.unreadable += 1
                 left_out.lines.append(f"{path}, line {line}: {problem}")
             case Completion(problem_id=id_) if id_ not in known:
+                left_out.unknown += 1
                 hint = completed_id(id_, known) if len(left_out.lines) < _SHOWN_LINES else ""
                 left_out.lines.append(
                     f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem{hint}"

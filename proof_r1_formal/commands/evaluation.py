@@ -125,7 +125,7 @@ def evaluate(
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
-                *metrics_tables(one.metrics),
+                *metrics_tables(one.metrics, unreadable=one.unreadable),
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
@@ -212,6 +212,7 @@ class _Assessor:
         if self.contract == "strict":
             completions = (structs.replace(one, completion=isolate_array(one.completion)) for one in completions)
         settings = replace(self.settings, rules=rules)
+        unknown, unreadable = self.left_out.unknown, self.left_out.unreadable
         examined = examine_many(known, completions, settings=settings, workers=self.workers, executor=self.executor)
         found = assess(
             known,
@@ -223,7 +224,7 @@ class _Assessor:
             eligibility=self.eligibility,
             contract=self.contract,
             resamples=self.resamples,
-        )
+        ).with_left_out(unknown=self.left_out.unknown - unknown, unreadable=self.left_out.unreadable - unreadable)
         shown = ", ".join(map(str, files))
         answered = {problem for problem, _ in found.answered}
         if absent := [problem for problem in known if problem not in answered]:

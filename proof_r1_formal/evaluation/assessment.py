@@ -27,6 +27,7 @@ from proof_r1_formal.evaluation.measures import (
     Contract,
     Eligibility,
     Estimate,
+    Exclusion,
     Measure,
     Metrics,
     Row,
@@ -148,6 +149,7 @@ class Assessment:
         choices: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
         costs: means by the name of a cost, over the responses that state it, with the spread over responses.
         answered: the problems and samples with a completion.
+        unreadable: number of lines of the files that hold no completion.
     """
 
     metrics: Metrics
@@ -157,6 +159,13 @@ class Assessment:
     choices: dict[Choice, Estimate]
     costs: dict[str, Estimate]
     answered: Set[Sample]
+    unreadable: int = 0
+
+    def with_left_out(self, *, unknown: int, unreadable: int) -> Assessment:
+        """The same, with what the reader of the files left out: completions of unknown problems, and other lines."""
+        excluded = dict(self.metrics.excluded)
+        excluded[Exclusion.UNKNOWN_PROBLEM] += unknown
+        return replace(self, metrics=replace(self.metrics, excluded=excluded), unreadable=self.unreadable + unreadable)
 
 
 def assess(

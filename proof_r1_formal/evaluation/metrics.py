@@ -124,15 +124,15 @@ class Evaluation:
         if report.consistency == "inconsistent":
             self._excluded[Exclusion.INCONSISTENT_PREMISES] += 1
             return False
+        scored = under_contract(report, self._contract)
+        self._discarded += scored is not report
         if problem.is_uncertain:
             self._excluded[Exclusion.UNCERTAIN] += 1
             counts = self._uncertain[problem.difficulty]
-            counts.update(outputs=1, right=int(report.answer_correct is True))
-            if report.uncertain is not None:
-                counts[report.uncertain] += report.verified or report.uncertain != "verified"
+            counts.update(outputs=1, right=int(scored.answer_correct is True))
+            if scored.uncertain is not None:
+                counts[scored.uncertain] += scored.verified or scored.uncertain != "verified"
             return False
-        scored = under_contract(report, self._contract)
-        self._discarded += scored is not report
         reference = reference_length(problem)
         row = output_row(scored, reference, length, eligibility=self._eligibility, contract=self._contract)
         output = self._outputs[problem.difficulty][sample] = _Output(row)

@@ -24,10 +24,14 @@ Columns: TypeAlias = Mapping[Column, Callable[[_T], Cell]]
 """Columns, and how their cells are read off what a row is about."""
 
 
-def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
+def metrics_tables(metrics: Metrics, *, unreadable: int = 0) -> tuple[Table, ...]:
     """The tables of a result: scores, answers, outputs, steps, rules, Uncertain problems, and what is left out.
 
     The tables of rules and of Uncertain problems are there only if there is something to count.
+
+    Args:
+        metrics: of the outputs.
+        unreadable: number of lines of their files that hold no output.
     """
     groups = difficulties(metrics)
     lengths = (Measure.RESPONSE_LENGTH,) if metrics.overall.scores[Measure.RESPONSE_LENGTH].denominator else ()
@@ -48,7 +52,7 @@ def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
         tables.append(count_table("Steps by declared rule", "rule", checks, rules))
     if metrics.overall.uncertain.outputs:
         tables.append(by_difficulty("Problems whose label is Uncertain", UNCERTAIN))
-    return (*tables, left_out_table({"count": metrics}))
+    return (*tables, left_out_table({"count": metrics}, [unreadable]))
 
 
 def conventions(metrics: Metrics) -> str:
@@ -123,10 +127,15 @@ def steps_table(groups: Mapping[str, Group]) -> Table:
     return count_table("Steps", "outcome", groups, rows)
 
 
-def left_out_table(results: Mapping[str, Metrics]) -> Table:
-    """The outputs that are in no score, by the reason, with a column for each result, under its name."""
+def left_out_table(results: Mapping[str, Metrics], unreadable: Sequence[int]) -> Table:
+    """The outputs that are in no score, by the reason, with a column for each result, under its name.
+
+    ``unreadable`` is how many lines of the files of each result hold no output; without any, there is no row.
+    """
     found = results.values()
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in found] for reason in Exclusion}
+    if any(unreadable):
+        counts["lines that hold no output"] = list(unreadable)
     if any(metrics.contract == "strict" for metrics in found):
         counts["outputs that the strict contract discards (wrong, no steps)"] = [each.discarded for each in found]
     counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in found]

@@ -31,7 +31,7 @@ def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
         return report
     correct = None if report.answer_correct is None else False
     report = structs.replace(report, parsed=False, verified=False, rule_verified=False)
-    return structs.replace(report, answer=None, answer_correct=correct)
+    return structs.replace(report, answer=None, answer_correct=correct, uncertain=None)
 
 
 def isolate_array(text: str) -> str:

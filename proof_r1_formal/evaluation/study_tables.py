@@ -105,7 +105,9 @@ def _scores(chosen: Results) -> Iterator[Table]:
     if any(group.uncertain.outputs for group in overall.values()):
         yield _systems("Problems whose label is Uncertain", overall, UNCERTAIN)
     yield steps_table({key.system: group for key, group in overall.items()})
-    yield left_out_table({key.system: one.metrics for key, one in chosen.items()})
+    yield left_out_table(
+        {key.system: one.metrics for key, one in chosen.items()}, [one.unreadable for one in chosen.values()]
+    )
 
 
 def _systems(title: str, chosen: Mapping[Key, _T], columns: Columns[_T]) -> Table:

@@ -72,6 +72,30 @@ def test_repeated_samples_are_named_and_count_once(run: Run, tmp_path: Path) -> 
     assert "error: 6 completions cannot be used, and --strict forbids" in strict.stderr
 
 
+def test_what_the_reader_leaves_out_is_counted_in_the_table(run: Run, tmp_path: Path) -> None:
+    """In the tables of files and in those of a study, each system by itself."""
+    _, completions = copy_examples(tmp_path)
+    good = completions.read_text(encoding="utf-8")
+    elsewhere = json.dumps({"problem_id": "garden/77", "sample": 0, "completion": ""})
+    completions.write_text(f"{good}{elsewhere}\n{{\n[]\n", encoding="utf-8")
+    (tmp_path / "good.jsonl").write_text(good, encoding="utf-8")
+    study = write_study(tmp_path, some='"c.jsonl"', all='"good.jsonl"')
+    unknown, unreadable = "outputs: unknown problem id", "lines that hold no output"
+    for asked, names in (
+        (("-p", str(tmp_path / "p.jsonl"), "-c", str(completions)), ["count"]),
+        (("--study", str(study)), ["b / some", "b / all"]),
+    ):
+        done = run("evaluate", *asked, "--json", str(tmp_path / "made.json"))
+        assert done.status == 1
+        tables = json.loads((tmp_path / "made.json").read_text("ascii"))
+        [left_out] = [table["rows"] for table in tables if table["title"].startswith("Left out")]
+        rows = {row["what"]: [row[name] for name in names] for row in left_out}
+        assert rows[unknown] == [1, 0][: len(names)]
+        assert rows[unreadable] == [2, 0][: len(names)]
+    done = run("evaluate", "-p", str(tmp_path / "p.jsonl"), "-c", str(tmp_path / "good.jsonl"), "--json", "-")
+    assert (done.status, unreadable in done.stdout) == (0, False)
+
+
 def test_a_study_is_evaluated_into_every_format(run: Run, tmp_path: Path) -> None:
     """Three systems: two files, the same in one file, and the first of the files."""
     _, completions = copy_examples(tmp_path)

@@ -464,6 +464,18 @@ def test_the_strict_contract_discards_malformed_outputs(code: Code) -> None:
     assert ("outputs that the strict contract discards (wrong, no steps)", 1) in metrics_tables(metrics)[-1].rows
 
 
+@pytest.mark.parametrize("contract", ["strict", "per-action"])
+def test_the_strict_contract_holds_for_uncertain_problems(contract: Contract) -> None:
+    """A discarded output is no right answer, and nothing confirms it."""
+    given = broken("mvv", Code.MISSING_FIELD)
+    given = msgspec.structs.replace(given, problem_id="u", uncertain="verified", verified=True)
+    metrics = evaluate_metrics({"u": problem("u", answer="h_goal_uncertain")}, [given], contract=contract)
+    counts = metrics.overall.uncertain
+    discarded = contract == "strict"
+    assert (metrics.discarded, counts.outputs) == (discarded, 1)
+    assert (counts.right, counts.verified) == (not discarded, not discarded)
+
+
 @pytest.mark.parametrize(
     ("contract", "code"),
     [
