@@ -27,6 +27,7 @@ from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, Action, read_
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Reward, StepReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.thoughts import after_thoughts
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
@@ -36,11 +37,12 @@ MAX_STEPS = 64
 
 
 def proved_reward(report: TraceReport) -> float:
-    """1.0 for a right and verified answer, 0.1 for a step that passes all checks, else 0.
+    """1.0 for a right and verified answer True or False, 0.1 for a step that passes all checks, else 0.
 
-    Steps that fail cost nothing: the model gets their findings to correct them.
+    Steps that fail cost nothing: the model gets their findings to correct them. An answer Uncertain earns nothing: the
+    verifier's own countermodels verify it, so a guess would earn as much.
     """
-    if report.answer_correct and report.verified:
+    if report.answer_correct and report.verified and report.uncertain is None:
         return 1.0
     return 0.1 if any(step.signal == VERIFIED for step in report.actions) else 0.0
 
@@ -164,12 +166,14 @@ def submit_text(environment: ProofEnvironment, text: str) -> str:
 
     Args:
         environment: a problem has begun in it.
-        text: one step as a JSON object, the first after ``</think>``; or the array of a completion's summary.
+        text: one step as a JSON object, the first after the thoughts (:mod:`proof_r1_formal.proof.thoughts`); or the
+            array of a completion's summary.
 
     Returns:
         The verdicts on the steps, or what is missing.
     """
-    answer = text.rpartition("</think>")[2]
+    start = after_thoughts(text)
+    answer = "" if start is None else text[start:]
     if "<summary>" in answer:
         actions = read_completion(answer).actions
     else:

@@ -16,7 +16,7 @@ from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import register_dataset
 
 from proof_r1_formal.data.native import to_json
-from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.data.problem import FALSE, TRUE, Problem, ReferenceStep
 from proof_r1_formal.generate.problems import GeneratorSettings, System, draw_problem
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, Scorer
 from proof_r1_formal.models.prompts import contract, question
@@ -37,6 +37,8 @@ class ProofConfig:
     Attributes:
         min_steps, max_steps: of the intended proofs, without the step that states the answer.
         min_distractors, max_distractors: premises that the proof does not need.
+        answers: labels of the right options, drawn with equal probability. An answer Uncertain has the score 0.3 at
+            most under ``sound``: countermodels verify it, whatever the model writes.
         rules: name of the rule catalogue.
         reward: name of the reward, see :mod:`proof_r1_formal.proof.report`.
         seed, size: as in each dataset of the library.
@@ -46,6 +48,7 @@ class ProofConfig:
     max_steps: int = 5
     min_distractors: int = 0
     max_distractors: int = 5
+    answers: tuple[str, ...] = (TRUE, FALSE)
     rules: System = "train"
     reward: RewardName = "sound"
     seed: int | None = None
@@ -64,7 +67,9 @@ class ProofConfig:
     def settings(self, seed: int) -> GeneratorSettings:
         """The settings of the generator."""
         steps, distractors = (self.min_steps, self.max_steps), (self.min_distractors, self.max_distractors)
-        return GeneratorSettings(seed=seed, system=self.rules, steps=steps, distractors=distractors)
+        return GeneratorSettings(
+            seed=seed, system=self.rules, steps=steps, distractors=distractors, answers=tuple(self.answers)
+        )
 
 
 class ProofDataset(ProceduralDataset):

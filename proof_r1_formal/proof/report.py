@@ -323,14 +323,15 @@ def answer_reward(report: TraceReport) -> float:
 def sound_answer_reward(report: TraceReport) -> float:
     """1.0 for a right and verified answer without a false step, 0.3 for a right answer, 0.1 for a summary that parses.
 
-    Every action must be entailed, including those outside the closure; the definition of a verified answer
-    covers the terminal action, which is not entailed where the answer is Uncertain.
+    Every action must be entailed, including those outside the closure. A right answer Uncertain has 0.3: the verifier's
+    own countermodels verify it, whatever the actions are, so a guess would have 1.0.
     """
     if not report.parsed:
         return 0.0
     if not report.answer_correct:
         return 0.1
-    sound = report.verified and all(step.semantic for step in report.actions if not step.terminal)
+    proved = report.verified and report.uncertain is None
+    sound = proved and all(step.semantic for step in report.actions if not step.terminal)
     return 1.0 if sound else 0.3
 
 

@@ -124,6 +124,9 @@ def written(step: tuple[str, list[str], str, str]) -> str:
         (f"Now {written(STEP)}, I think.", [1.0]),
         (f"<think>{written(WRONG)}</think>The set {{a}}: {written(STEP)} and {written(LAST)}", [1.0]),
         (f"<summary>[{written(WRONG)}, {written(STEP)}, {written(LAST)}]</summary>", [0.1, 1.0, 1.0]),
+        (f"[THINK]{written(WRONG)}[/THINK]{written(STEP)}", [1.0]),
+        (f"<|channel|>analysis<|message|>{written(WRONG)}<|channel|>final<|message|>{written(STEP)}", [1.0]),
+        (f"<|channel|>analysis<|message|>{written(STEP)}", []),
         ('{"id": "s1"}', [0.0]),
         ("no step {", []),
         ("{" * 10_000, []),
@@ -195,6 +198,17 @@ def test_no_later_step_undoes_a_verified_answer() -> None:
     assert environment.get_reward() == 1.0
     environment.reset(problem=to_json(PROBLEM))
     assert environment.submit_step(*STEP) == "s2: accepted"
+
+
+def test_a_guess_that_nothing_follows_earns_nothing() -> None:
+    """It is verified, by the verifier's own countermodels."""
+    given = problem("P(a) ∨ R(a)", goal="Q(a)", answer="h_goal_uncertain", id="question/2")
+    environment = ProofEnvironment()
+    environment.reset(problem=to_json(given))
+    environment.submit_step("h_goal_uncertain", ["h1"], "Q(a)", "GOAL_BINDING")
+    report = environment.report
+    assert (report.uncertain, report.answer_correct, report.verified) == ("verified", True, True)
+    assert (environment.get_reward(), report.reward("sound"), report.reward("answer")) == (0.0, 0.3, 1.0)
 
 
 def test_an_answer_without_a_proof_may_be_corrected() -> None:

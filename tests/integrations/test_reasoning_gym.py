@@ -76,6 +76,7 @@ def test_our_dataset_is_one_of_the_library() -> None:
     labels = set()
     for number, entry in enumerate(entries):
         problem = from_json(entry["metadata"]["problem"])
+        assert not problem.is_uncertain
         labels.add(problem.answer)
         assert (entry["metadata"]["source_dataset"], entry["metadata"]["source_index"]) == (NAME, number)
         assert problem.question in entry["question"]
@@ -84,6 +85,16 @@ def test_our_dataset_is_one_of_the_library() -> None:
         assert dataset.score_answer(entry["answer"].replace(f'"{problem.answer}"', f'"{other}"'), entry) < 0.3
         assert dataset.score_answer(problem.answer, entry) == dataset.score_answer(None, entry) == 0.0
     assert len(labels) > 1
+
+
+def test_an_answer_uncertain_is_asked_for_and_scores_little() -> None:
+    [entry] = gym.create_dataset(NAME, seed=3, size=1, answers=["Uncertain"])
+    assert from_json(entry["metadata"]["problem"]).is_uncertain
+    assert ProofConfig(answers=("Uncertain",)).answers == ("Uncertain",)
+    dataset = gym.create_dataset(NAME, seed=3, size=1)
+    assert dataset.score_answer(entry["answer"], entry) == 0.3
+    with pytest.raises(ProofR1Error, match="those asked for are: 'Perhaps'"):
+        gym.create_dataset(NAME, answers=["Perhaps"])
 
 
 def test_a_mixture_has_our_dataset() -> None:
