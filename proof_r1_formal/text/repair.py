@@ -71,6 +71,8 @@ _BETWEEN = (
 """A connective between formulas, or an equality."""
 _GOES_ON = re.compile(rf"[\s)\]}}]*(?:\Z|,|{_BETWEEN})")
 """The text after a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
+_APPLIED = re.compile(r"(?<![^\W_])(?!(?ai:and|or|xor|implies|iff|not)\Z)[\w'’]+\Z|[)\]}\"]\Z")
+"""The text before a ``(`` that begins arguments: a name, and no connective."""
 _CONNECTIVE = re.compile(rf"{_BETWEEN}|[∀∃\\]|(?<!\w)(?ai:all|exists|forall|some)(?!\w)")
 _SIZED = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)\s*[\\()\[\]{}]")
 """A parenthesis of LaTeX, which is more than one sign."""
@@ -148,6 +150,7 @@ def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | Non
     if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None
     found: Formula | None = None
+    kept = True
     pending, seen = [text], {text}
     while pending:
         current = pending.pop()
@@ -158,15 +161,19 @@ def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | Non
         pending += reversed(changed)
         formula = None if any(_unmatched_places(_mask_quotes(current))) else _formula(current, parse, notation)
         if found is None:
-            found = formula
+            found, kept = formula, _opened(current) >= _opened(text)
         elif formula is not None and not surely_equivalent(found, formula):
             problem = f"may be repaired to {both(found, formula)}; write the parentheses"
             raise TwoReadingsError(text, (surplus or missing)[0], problem)
-    if found is None:
+    if found is None or not kept:  # a ( is dropped only where that says the same
         return None
     dropped = [f"dropped {len(surplus)} surplus ')'"] if surplus else []
     added = [f"added {len(missing)} missing ')'"] if missing else []
     return Repaired(found, (*dropped, *added))
+
+
+def _opened(text: str) -> int:
+    return text.count("(") + text.count("（")
 
 
 def _formula(text: str, parse: Parser, notation: NotationName) -> Formula | None:
@@ -211,6 +218,9 @@ def _edits(text: str) -> Iterator[str]:
                 before[_unmatched_places(before)[1][-1] + 1 :]
             ):
                 yield f"{text[: end.start()]}){text[end.start() :]}"
+        for offset in missing:
+            if not _APPLIED.search(unnamed[:offset].rstrip()[-8:]):
+                yield text[:offset] + text[offset + 1 :]
 
 
 def _deserves_parentheses(unnamed: str) -> bool:
