@@ -149,12 +149,13 @@ def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | Non
     surplus, missing = _unmatched_places(_mask_quotes(text))
     if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None
+    # Where a ) is missing and another one is surplus, it stands in the wrong place: no ( is one too many.
     found: Formula | None = None
     kept = True
     pending, seen = [text], {text}
     while pending:
         current = pending.pop()
-        changed = [each for each in dict.fromkeys(_edits(current)) if each not in seen]
+        changed = [each for each in dict.fromkeys(_edits(current, drop=not surplus)) if each not in seen]
         seen.update(changed)
         if len(seen) > _MAX_TRIES:
             return None
@@ -199,8 +200,8 @@ def _unmatched_places(unnamed: str) -> tuple[list[int], list[int]]:
     return surplus, opened
 
 
-def _edits(text: str) -> Iterator[str]:
-    """The texts in which one parenthesis less is unmatched, the simplest first."""
+def _edits(text: str, *, drop: bool) -> Iterator[str]:
+    """The texts in which one parenthesis less is unmatched, the simplest first; ``drop``: also without a ``(``."""
     unnamed = _mask_quotes(text)
     surplus, missing = _unmatched_places(unnamed)
     if surplus:
@@ -218,7 +219,7 @@ def _edits(text: str) -> Iterator[str]:
                 before[_unmatched_places(before)[1][-1] + 1 :]
             ):
                 yield f"{text[: end.start()]}){text[end.start() :]}"
-        for offset in missing:
+        for offset in missing if drop else ():
             if not _APPLIED.search(unnamed[:offset].rstrip()[-8:]):
                 yield text[:offset] + text[offset + 1 :]
 

@@ -211,8 +211,8 @@ def test_the_deepest_formula_works_with_half_the_stack_in_use(text: str) -> None
         ("(" * 8 + "P(a)", "P(a)", ("added 8 missing ')'",)),
         ("∀x (P(x) → (Q(x) ∨ R(x))", "∀x (P(x) → Q(x) ∨ R(x))", ("added 1 missing ')'",)),
         (
-            "P(a)) ∨ Q(a) → (R(a) ∧ P(a)",
-            "P(a) ∨ Q(a) → R(a) ∧ P(a)",
+            "P(a)) ∨ Q(a) → ¬(R(a) ∧ P(a)",
+            "P(a) ∨ Q(a) → ¬(R(a) ∧ P(a))",
             ("dropped 1 surplus ')'", "added 1 missing ')'"),
         ),
         ("∀x (P(x)) → Q(x))", "∀x (P(x) → Q(x))", ("dropped 1 surplus ')'",)),
