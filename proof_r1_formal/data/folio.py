@@ -9,10 +9,14 @@ that is turned off, and the notes say what was repaired.
 from __future__ import annotations
 
 import ast
+import re
 
 from proof_r1_formal.data.draft import Draft, Origin, describe_member
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, decode
+
+_LIST = re.compile(r"""\[\s*['"\]]""")
+"""The beginning of a list of texts."""
 
 
 def recognises(record: JsonObject) -> bool:
@@ -42,7 +46,9 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
 def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
     formulas = _items(draft, record, "premises-FOL")
     if formulas is None:
-        draft.reject(f"'premises-FOL' must be an array or a text; it is {describe_member(record, 'premises-FOL')}")
+        what = describe_member(record, "premises-FOL")
+        cell = " that begins with '[' and is not a list of JSON or Python" if what == "a text" else ""
+        draft.reject(f"'premises-FOL' must be an array or a text; it is {what}{cell}")
         return ()
     english = [item for item in _items(draft, record, "premises") or [] if isinstance(item, str)]
     if len(english) != len(formulas):
@@ -55,10 +61,12 @@ def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
 def _items(draft: Draft, record: JsonObject, key: str) -> list[Json] | None:
     """The items of an array, or the lines of a text without blank ones at its ends; None for anything else."""
     value = record.get(key)
-    if isinstance(value, str) and value.startswith("["):
-        return _list(value)
     if isinstance(value, str):
-        lines = value.split("\n")
+        listed = _list(value) if value.startswith("[") else None
+        # A formula may begin with a bracket, too. It is one of several lines.
+        if listed is not None or (value.startswith("[") and (_LIST.match(value) or "\n" not in value)):
+            return listed
+        lines = re.split(r"\r?\n", value)
         filled = [number for number, line in enumerate(lines) if line.strip()]
         kept = lines[filled[0] : filled[-1] + 1] if filled else []
         if len(kept) != len(lines):

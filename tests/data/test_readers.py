@@ -280,6 +280,19 @@ def test_blank_lines_of_folio(tmp_path: Path) -> None:
     assert nothing.rejected[0].reasons == ("the record has no premise",)
 
 
+def test_lines_of_folio_may_end_as_on_windows_and_begin_with_a_bracket(tmp_path: Path) -> None:
+    windows = {name: str(LINES[name]).replace("\n", "\r\n") for name in ("premises", "premises-FOL")}
+    expected = only_problem(write(tmp_path, line(LINES)))
+    assert only_problem(write(tmp_path, line(LINES, **windows))) == expected
+    formulas = "[Kind(bo) ∨ Old(bo)] → Smiles(bo)\nKind(bo)", "[Kind(bo) ∧ Old(bo)]\n[Smiles(bo)]"
+    for text in formulas:
+        found = only_problem(write(tmp_path, line(LINES, **{"premises-FOL": text})))
+        assert [premise.formula for premise in found.premises] == list(map(parse_formula, text.split("\n")))
+    unread = read_problems(write(tmp_path, line(LINES, **{"premises-FOL": "['Kind(bo)' 'Old(bo)']"})))
+    [reason] = unread.rejected[0].reasons
+    assert reason.endswith("; it is a text that begins with '[' and is not a list of JSON or Python")
+
+
 @pytest.mark.parametrize(
     ("change", "note"),
     [
