@@ -104,6 +104,9 @@ def evaluate(
     of its problems.
     """
     described = read_study(study) if study is not None and problems is None and not completions else None
+    given = {"--rules": rules != "train", "--format": format != "auto", "--notation": notation != "auto"}
+    if described is not None and (named := [name for name, is_given in given.items() if is_given]):
+        common.fail(f"a study names rules, format and notation for each dataset: drop {', '.join(named)}")
     inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
     common.check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
     for folder in (csv, plots):
@@ -169,7 +172,7 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
             common.fail(f"{file}, a file of the study, does not exist")
     left_out = assessor.left_out
     known = {
-        name: problem_files.read_problem_file(one.problems, one.format, left_out)
+        name: problem_files.read_problem_file(one.problems, one.format, left_out, notation=one.notation)
         for name, one in described.datasets.items()
     }
     if left_out.strict:  # before any work: that on each file would come before the next is read

@@ -18,6 +18,7 @@ import msgspec
 
 from proof_r1_formal.data import Format
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.text.conventions import NotationName
 
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 _Names: TypeAlias = Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]
@@ -42,11 +43,12 @@ class Files(tuple[Path, ...]):
 
 
 class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Problems, and the catalogue of rules that completions of them may name."""
+    """Problems with their format and notation, and the catalogue of rules that completions of them may name."""
 
     problems: Path
     rules: Name = "train"
     format: Format = "auto"
+    notation: NotationName = "auto"
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

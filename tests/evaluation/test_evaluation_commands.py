@@ -96,6 +96,28 @@ def test_what_the_reader_leaves_out_is_counted_in_the_table(run: Run, tmp_path: 
     assert (done.status, unreadable in done.stdout) == (0, False)
 
 
+def test_a_study_names_the_notation_of_its_problems(run: Run, tmp_path: Path) -> None:
+    """Options for the problems of one file have no effect on a study, so they are refused."""
+    copy_examples(tmp_path)
+    study = write_study(tmp_path, all='"c.jsonl"')
+    done = run("evaluate", "--study", str(study), "--rules", "folio", "--notation", "lean", "--format", "folio")
+    assert done.status == 2
+    assert (
+        "a study names rules, format and notation for each dataset: drop --rules, --format, --notation" in done.stderr
+    )
+    problems = tmp_path / "p.jsonl"
+    [first, *_] = problems.read_text(encoding="utf-8").splitlines()
+    # Without a notation, nobody knows how far the quantifier reaches.
+    open_scope = first.replace("∀x (on_duty(x) → waters_roses(x))", "∀x on_duty(x) → waters_roses(Mara)")
+    problems.write_text(f"{open_scope}\n", encoding="utf-8")
+    completions = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "c.jsonl").write_text(f"{completions[0]}\n", encoding="utf-8")
+    assert run("evaluate", "--study", str(study)).status == 2
+    described = study.read_text(encoding="utf-8")
+    study.write_text(described.replace("[[systems]]", 'notation = "lean"\n\n[[systems]]', 1), encoding="utf-8")
+    assert run("evaluate", "--study", str(study)).status == 0
+
+
 def test_a_study_is_evaluated_into_every_format(run: Run, tmp_path: Path) -> None:
     """Three systems: two files, the same in one file, and the first of the files."""
     _, completions = copy_examples(tmp_path)
