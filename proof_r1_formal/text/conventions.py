@@ -31,7 +31,8 @@ class Convention:
     Attributes:
         reaches: the ways in which quantifiers may reach. Texts to which they give different meanings are refused.
         implies: the ways in which ``A → B → C`` may group.
-        own: what no other notation has: ``(x)`` for ∀x, ``Fx`` for F(x), ``<=`` for ←, a comma that ends variables.
+        own: what no other notation has: ``(x)`` for ∀x, ``Fx`` for F(x), ``<=`` for ←, ``|-`` for ∨ ¬, a comma that
+            ends variables.
         variables: a pattern of the names that are variables everywhere, so that a quantifier must bind them.
     """
 
@@ -50,7 +51,7 @@ NOTATIONS: Mapping[NotationName, Convention] = MappingProxyType(
         "auto": Convention(("usual", "short", "long"), _EITHER),
         "lean": Convention(("usual",), ("right",), frozenset({"∀x,"})),
         "nltk": Convention(("tight",), ("left",)),
-        "prover9": Convention(("tight",), _EITHER, variables=r"[u-z]\w*"),
+        "prover9": Convention(("tight",), _EITHER, frozenset({"|-"}), r"[u-z]\w*"),
         "textbook": Convention(("tight",), _EITHER, frozenset({"(x)", "Fx"}), r"[u-z](?:_?\d+)?"),
         "tptp": Convention(("tight",), _EITHER, frozenset({"<="}), r"[A-Z]\w*"),
     }

@@ -90,7 +90,7 @@ def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Fo
         if ends in seen:
             continue
         if not seen:
-            require_one_reading(tokens, within, comma_ends="∀x," in convention.own)
+            require_one_reading(tokens, within, convention.own)
         seen.append(ends)
         place = min((index for index, end in ends.items() if seen[0][index] != end), default=0)
         try:

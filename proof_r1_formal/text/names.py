@@ -70,6 +70,10 @@ def resembles(name: str, variable: str) -> bool:
     return SIMPLE_VARIABLE.fullmatch(name) is not None and name[0].isupper() == variable[0].isupper()
 
 
+JOINED_LETTERS = re.compile(r"([A-Z])v([A-Z])")
+JOINED_ATOMS = re.compile(r"([A-Z][a-z]*?)v([A-Z][a-z]*)")
+"""Two propositions, or atoms of a textbook, with a letter for ∨ between them."""
+
 DECIMAL = re.compile(r"\d\.\d")
 
 

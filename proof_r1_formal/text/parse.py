@@ -30,7 +30,7 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.text.conventions import NOTATIONS, NotationName
-from proof_r1_formal.text.names import INFIX_WORDS, SIMPLE_VARIABLE
+from proof_r1_formal.text.names import INFIX_WORDS, JOINED_LETTERS, SIMPLE_VARIABLE
 from proof_r1_formal.text.readings import LOOK_ALIKES, PROSE_ANYWHERE, PROSE_FIRST, PROSE_INSIDE, RESERVED_WORDS
 from proof_r1_formal.text.repair import Repaired, repaired
 
@@ -150,7 +150,7 @@ class _Reader:
         if head in scope or (head[0] in "EA" and head[1:] in names):  # Ex(…, x, …) may be a quantifier
             raise _UnusualError
         self._free.append(head)
-        if len(names) == 1 and any(name.lower() in head.lower() for name in scope):  # ∀x Fx
+        if len(names) == 1 and (any(name.lower() in head.lower() for name in scope) or JOINED_LETTERS.fullmatch(head)):
             raise _UnusualError
         arguments: list[Term] = []
         for name in names[1:]:

@@ -11,11 +11,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, resembles, unquote, words_of
+from proof_r1_formal.text.names import (
+    DECIMAL,
+    INFIX_WORDS,
+    JOINED_ATOMS,
+    JOINED_LETTERS,
+    dotted,
+    resembles,
+    unquote,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from lark import Token
@@ -33,6 +42,7 @@ PROSE_FIRST = words_of(
 """Words that begin a sentence, in any case, and no application by juxtaposition."""
 PROSE_ANYWHERE = words_of("an are did do does had has have is the was were")
 """Words that are not an argument of a juxtaposition; nor is a contraction."""
+_FUNCTION_WORDS = words_of("fun lambda λ")
 CONTRACTION = re.compile(r"\w+n['’]t")
 PROSE_INSIDE = words_of(
     "about also always any as at be been but by can could each every for from her his if in into its may might must "
@@ -145,13 +155,15 @@ def require_clear_characters(text: str) -> None:
     raise AmbiguousError(found.start(), problem)
 
 
-def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope], *, comma_ends: bool = False) -> None:
+def require_one_reading(
+    tokens: Sequence[Token], scopes: Mapping[int, Scope], own: Collection[str] = frozenset()
+) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
     Args:
         tokens: of the formula.
         scopes: of each quantifier, by the index of its token.
-        comma_ends: whether a comma ends the list of a quantifier's variables, as in Lean.
+        own: of the notation, see :class:`~proof_r1_formal.text.conventions.Convention`.
 
     Raises:
         AmbiguousError: there are two plausible readings.
@@ -163,6 +175,8 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope], *,
             raise ambiguous(token, _split_word(token.value))
         if token.type == "_XOR" and token.value == "^":
             raise ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
+        if token.type == "_NOT" and token.value in _NEGATIONS:
+            _require_negation(tokens, index, own)
         if token.type not in ("NAME", "CALL"):
             continue
         if token.value.lower() in QUANTIFIER_WORDS:
@@ -180,10 +194,18 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope], *,
                 _require_one_line(tokens[last], tokens[last + 1])
             if last > index:
                 in_list = in_list or _lists(tokens)
+            joined = (JOINED_ATOMS if "Fx" in own else JOINED_LETTERS).fullmatch(token.value)
+            if joined is not None and last == index and token.value not in bound:
+                in_list = in_list or _lists(tokens)
+                if not in_list[index]:
+                    meant = " ∨ ".join(joined.groups())
+                    problem = f"{str(token)!r} may be one name, written '\"{token}\"', or '{meant}', with the sign"
+                    raise ambiguous(token, problem)
             inside = in_list is not None and in_list[index]
             scope = scopes.get(index - 1)
             _require_words(tokens, index, last, bound, scope, inside=inside)
-            ended = scope is None or scope.dotted or scope.bracketed or (comma_ends and scope.written[-1] in ",，")
+            comma = "∀x," in own and scope is not None and scope.written[-1] in ",，"
+            ended = scope is None or scope.dotted or scope.bracketed or comma
             if scope is not None and not ended:
                 _require_predicate(tokens, index, last, bound, scope)
     _require_bindings(tokens, scopes)
@@ -230,6 +252,10 @@ def _require_words(
     if before != "_RPAR" and (len(words) > 1 or after == "CALL"):
         _require_no_prose(words, shown, bound, complete=after not in ("CALL", "_LPAR"))
     head = words[0]
+    if head.value in _FUNCTION_WORDS and len(words) > 1 and after == "_IMPLIES" and tokens[last + 1].value == "=>":
+        raise ambiguous(
+            head, f"'{shown} =>' may begin a function of Lean, which is not a formula, or be '{head.value}(…) →'"
+        )
     if after == "CALL":
         call = tokens[last + 1].value
         if scope is not None and not scope.dotted and len(words) == 1:
@@ -257,6 +283,20 @@ def _require_words(
             head,
             f"{shown!r} may be one name, written '\"{shown}\"', or a function with arguments, written '{function}'",
         )
+
+
+def _require_negation(tokens: Sequence[Token], index: int, own: Collection[str]) -> None:
+    """Refuse ``P |- Q``, where the signs may be ⊢, and ``-a = b``, where the dash may be part of a term."""
+    token, before = tokens[index], tokens[index - 1] if index else None
+    if before is not None and before.value == "|" and before.end_pos == token.start_pos and "|-" not in own:
+        raise ambiguous(before, "'|-' may be ⊢, which is not part of a formula, or '∨ ¬', with a blank between them")
+    depth, end = 0, index + 1
+    while end < len(tokens) and (depth > 0 or tokens[end].type in ("NAME", "CALL", "_LPAR")):
+        depth += (tokens[end].type == "_LPAR") - (tokens[end].type == "_RPAR")
+        end += 1
+    if end < len(tokens) and tokens[end].type in _EQUALITY and tokens[index + 1].type != "_LPAR":
+        sign = token.value
+        raise ambiguous(token, f"{sign!r} may belong to the term, written '\"{sign}\"(…)', or negate the equation, '¬'")
 
 
 def _require_one_line(name: Token, following: Token) -> None:

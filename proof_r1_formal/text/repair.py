@@ -71,8 +71,7 @@ _BETWEEN = (
 """A connective between formulas, or an equality."""
 _GOES_ON = re.compile(rf"[\s)\]}}]*(?:\Z|,|{_BETWEEN})")
 """The text after a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
-_APPLIED = re.compile(r"(?<![^\W_])(?!(?ai:and|or|xor|implies|iff|not)\Z)[\w'’]+\Z|[)\]}\"]\Z")
-"""The text before a ``(`` that begins arguments: a name, and no connective."""
+_OPERATOR_WORD = re.compile(r"(?<!\w)(?ai:and|or|xor|implies|iff|not)\Z")
 _CONNECTIVE = re.compile(rf"{_BETWEEN}|[∀∃\\]|(?<!\w)(?ai:all|exists|forall|some)(?!\w)")
 _SIZED = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)\s*[\\()\[\]{}]")
 """A parenthesis of LaTeX, which is more than one sign."""
@@ -220,8 +219,14 @@ def _edits(text: str, *, drop: bool) -> Iterator[str]:
             ):
                 yield f"{text[: end.start()]}){text[end.start() :]}"
         for offset in missing if drop else ():
-            if not _APPLIED.search(unnamed[:offset].rstrip()[-8:]):
+            if not _may_be_applied(unnamed[:offset].rstrip()):
                 yield text[:offset] + text[offset + 1 :]
+
+
+def _may_be_applied(text: str) -> bool:
+    """Whether a ``(`` after the text may begin arguments: it ends with a name or with arguments."""
+    last = text[-1:]
+    return (last.isalnum() or (last != "" and last in "_'’)]}\"")) and not _OPERATOR_WORD.search(text[-8:])
 
 
 def _deserves_parentheses(unnamed: str) -> bool:

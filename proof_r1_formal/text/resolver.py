@@ -48,12 +48,13 @@ from proof_r1_formal.text.names import (
     unquote,
 )
 from proof_r1_formal.text.readings import is_universal
-from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
+from proof_r1_formal.text.repair import QUOTED, TwoReadingsError, UnusedVariableError
 from proof_r1_formal.text.show import show_term
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
 _TEXTBOOK_ATOM = re.compile(r"[A-Z](?:[a-z]\d*){1,3}")
 _DOUBLE = re.compile(r"==[^=\"]*\Z")  # right before the second term
+_IDENTITY = re.compile(r"[≡≢]|\\equiv")
 _LETTER = re.compile(r"[a-z]\d*")
 _BINARY: dict[str, type[Connective]] = {
     **dict.fromkeys(("and", "and_", "∧"), And),
@@ -103,6 +104,12 @@ class Resolver:
                 if token[0] != '"' and (name, ("predicate", len(side.arguments))) in uses:
                     stands = f"{name!r}, elsewhere a predicate, stands beside '='"
                     self._refuse(token, f"{stands}, so this may be the equation '{equation}' of terms, or '{other}'")
+        if self._constants and _IDENTITY.search(QUOTED.sub("", self._text)):
+            uses = symbols(formula).uses
+            for name, token in self._constants.items():
+                if token[0] != '"' and (name, ("predicate", 0)) in uses:
+                    meant = "may stand between terms, written '=', or between formulas, written '↔'"
+                    self._refuse(token, f"{name!r} is a constant here and a proposition elsewhere, so '≡' {meant}")
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
             for name, token in self._foreign.items():

@@ -50,6 +50,7 @@ from proof_r1_formal.kernel.transform import functions_within, instantiate, subf
 from proof_r1_formal.text.names import (
     CONNECTIVE_WORDS,
     INFIX_WORDS,
+    JOINED_LETTERS,
     TURNED_LETTERS,
     is_textbook_atom,
     latin,
@@ -254,6 +255,8 @@ def _prefix_term(term: Term, quoted: frozenset[str] = frozenset()) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
+    if JOINED_LETTERS.fullmatch(name):
+        return _quote(name)
     plain = _is_simple(name) or (_is_plain(name, _PLAIN_NAME) and (latin(name) == name or not latin(name).isascii()))
     return name if plain else _quote(name)
 
