@@ -96,6 +96,20 @@ def test_the_name_of_standalone_files_is_that_of_the_session(run: Run, tmp_path:
     assert "session Proof_R1_Mine" in (tmp_path / "ROOT").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", *PROBLEMS, "-c", str(EXAMPLES / "completions.jsonl"), "--json", "-", "--markdown", "-"),
+        ("prove", *PROBLEMS, "--out", "-", "--json", "/dev/stdout"),
+        ("generate", "--n", "1", "--out", "-", "--evidence-out", "-"),
+    ],
+)
+def test_two_outputs_are_not_mixed_on_standard_output(run: Run, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.status, done.stdout) == (2, "")
+    assert "two outputs would go to standard output; name a file for one of them" in done.stderr
+
+
 def test_a_group_of_commands_alone_shows_its_help(run: Run) -> None:
     assert "check" in run("theories").stdout + run("theories").stderr
 
