@@ -20,6 +20,8 @@ IDS: Final = ("problem_id", "task_id", "question_id", "custom_id", "doc_id", "id
 """Keys of the problem's id. The first that a record has counts: a ``custom_id`` is the user's, its ``id`` is not."""
 TEXTS: Final = ("completion", "response", "output", "generation", "text")
 """Keys of an answer, or of a list of answers; their plurals are known, too."""
+THOUGHTS: Final = ("reasoning", "reasoning_text", "summary_text", "thinking", "thought")
+"""Types of the parts of a message that are thoughts, not answer; a draft of a proof there does not count."""
 _KEYS: Final = (*TEXTS, *[f"{key}s" for key in TEXTS], "choices")
 _NAMES: Final = ("problem_id", "completion", "sample")
 _INDEX: Final = re.compile(r"\[(\d+)\]")
@@ -245,6 +247,8 @@ def _answer(value: Json, where: str) -> Answer:
         case str():
             return Answer(value)
         case JsonObject():
+            if value.get("type") in THOUGHTS:
+                raise LayoutError(f"`{where}` holds thoughts, not an answer; name the answer: --field completion=PATH")
             truncated = is_cut_off(value)
             if isinstance(message := value.get("message"), JsonObject):
                 return Answer(_content(message, f"{where}.message"), truncated)
@@ -284,6 +288,8 @@ def _content(message: JsonObject, where: str) -> str:
 
 def _texts(parts: list[Json], where: str) -> Iterator[str]:
     for part in parts:
+        if isinstance(part, JsonObject) and part.get("type") in THOUGHTS:
+            continue
         text = part.get("text") if isinstance(part, JsonObject) else part
         if isinstance(text, str):
             yield text
