@@ -4,6 +4,7 @@ In: a record of JSON, and paths if the user names some. Out: a :class:`Found`, o
 is missing or unclear. Besides the package's own keys these are known: other names of the same (``task_id``,
 ``response``, …), chats (``messages``), the outputs of vLLM, the batch files of OpenAI and vLLM, and the
 ``samples_*.jsonl`` of lm-evaluation-harness. Two parts that could both be the answer are refused: nothing is guessed.
+``data.completions`` reads a line in the package's own layout itself: its ``completion`` counts beside any other key.
 """
 
 from __future__ import annotations
