@@ -261,6 +261,12 @@ def is_stream(path: Path) -> bool:
     return _target(path) is None
 
 
+def is_null(path: Path) -> bool:
+    """Whether a path leads to the null device, which keeps nothing; ``-`` does if standard output is that device."""
+    null = Path(os.devnull)
+    return _is_same(null, 1) if path == STANDARD_STREAM else path.exists() and path.samefile(null)
+
+
 def _target(path: Path) -> Path | None:
     """The file that a path leads to, which need not be there; None for a stream.
 

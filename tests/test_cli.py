@@ -401,7 +401,7 @@ def test_certificates_are_one_session_of_isabelle(run: Run, tmp_path: Path) -> N
     for flag in (("--isabelle",), ("--standalone",), ("--short-names",), ("--require", "theory")):
         nowhere = run("certify", *INPUTS, *flag, "--kernel", "none")
         assert nowhere.status == 2
-        assert f"{flag[0]} writes files; name their folder with --out" in nowhere.stderr
+        assert f"{flag[0]} has no effect without --out" in nowhere.stderr
 
 
 def test_certify_without_lean_is_an_error(run: Run) -> None:

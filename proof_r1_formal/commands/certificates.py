@@ -169,19 +169,21 @@ def verdict_word(kernel: object, *, theorem: bool, faults: list[str]) -> str:
     return "theorem" if theorem else "not accepted" if faults else unchecked
 
 
-def refuse_without_folder(folder: str, given: Mapping[str, bool]) -> None:
-    """End with an error if an option is given that says how files are written; ``folder`` names their folder."""
+def refuse_without(needed: str, given: Mapping[str, bool]) -> None:
+    """End with an error if an option is given that has an effect only with another, which is not given."""
     for option, is_given in given.items():
         if is_given:
-            common.fail(f"{option} writes files; name their folder with {folder}")
+            common.fail(f"{option} has no effect without {needed}: add it, or leave out {option}")
 
 
-def package_of(name: str, require: str | None) -> Package:
-    """The package of the options; ends with an error if the name is not one."""
+def package_of(name: str, require: str | None, folder: Path) -> Package:
+    """The package of the options in a folder; ends with an error if its name, or the folder to require, is not one."""
     try:
-        return Package(name, require)
+        package = Package(name, require)
     except ValueError as error:
         common.fail(f"--name: {error}")
+    package.lakefile(folder)  # raises now what it would raise after the work
+    return package
 
 
 def find_kernel(name: KernelName, lean_program: str | None = None) -> LeanKernel | IsabelleKernel | None:

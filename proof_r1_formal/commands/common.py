@@ -22,7 +22,7 @@ from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.executors import PROCESSES, RAY
 from proof_r1_formal.kernel.answer import BatchKernel, EvidenceLevel
-from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
+from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_null, is_standard_output
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.text.conventions import NotationName
 
@@ -335,7 +335,8 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
     No output may overwrite an input. If one is standard output, all messages of the command go to standard error.
 
     Raises:
-        DataError: see :func:`~proof_r1_formal.outputs.check_output`; or two outputs are the same file.
+        ProofR1Error: see :func:`~proof_r1_formal.outputs.check_output`; or two outputs would be mixed in one file, in
+            one pipe or on standard output (the null device takes any number); or two inputs are standard input.
     """
     wanted = [path for path in outputs if path is not None]
     given = [path for path in inputs if path is not None]
@@ -343,7 +344,11 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
         fail("-: only one input can be standard input; name a file for the other")
     for number, path in enumerate(wanted):
         check_output(path, inputs=given)
-        if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):
+        if is_null(path):
+            continue
+        if is_standard_output(path) and any(map(is_standard_output, wanted[:number])):
+            fail(f"{path}: two outputs would go to standard output; name a file for one of them")
+        if any(path.resolve() == other.resolve() for other in wanted[:number]):
             fail(f"{path}: two outputs would go to this file; choose another for one of them")
     OUT.stderr = any(map(is_standard_output, wanted))
 

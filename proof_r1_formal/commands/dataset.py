@@ -46,12 +46,12 @@ def dataset(
 
     A label of the file that the evidence contradicts is corrected; the row has both. Nothing is uploaded.
     """
+    about = About(name, license, source, split, labels_only)
     rows_file, card_file = out / ROWS, out / "README.md"
     left_out = common.LeftOut(strict)
     found = problem_files.read_problem_file(problems, format, left_out, notation=notation)
     out.mkdir(parents=True, exist_ok=True)
     common.check_outputs(rows_file, card_file, inputs=(problems,))
-    about = About(name, license, source, split, labels_only)
     prover = Prover(Verifier(rules=catalogue(rules)), budget=budget)
     with output(rows_file) as file:
 

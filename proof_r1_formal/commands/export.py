@@ -13,7 +13,7 @@ from proof_r1_formal.assistants.certify import certify
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import HEADER
 from proof_r1_formal.assistants.lean_file import file_stem, lean_file
-from proof_r1_formal.commands import common, problem_files
+from proof_r1_formal.commands import certificates, common, problem_files
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.kernel.answer import Query
@@ -59,6 +59,9 @@ def export(
     A problem becomes one question for each option: whether the premises entail its formula. A verified answer of
     --completions comes with its proof, and with those premises that the proof uses.
     """
+    if completions is None:
+        checks = {"--rules": rules != "train", "--atomic": atomic, "--solver": solver != "embedded"}
+        certificates.refuse_without("--completions", checks)
     if out is not None:
         check_folder(out)
     left_out = common.LeftOut(strict)

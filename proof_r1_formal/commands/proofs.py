@@ -37,6 +37,7 @@ from proof_r1_formal.rules.schema import Catalogue
 _Results: TypeAlias = Iterator[tuple[Problem, Result, float]]
 """Problems with what was found, and the seconds that it took."""
 _SHOWN = 20
+_NOT_WITH_CONTINUE = "--id, --certify, --table, --time and --thinking"
 
 
 def prove(
@@ -98,9 +99,11 @@ def prove(
     --continue, --out gets the completions, corrected. With --certify each answer becomes a theorem, as by `certify`.
     """
     common.check_outputs(out, json, inputs=(*problems, continue_))
-    if certify is None:
-        writes = {"--isabelle": isabelle_session, "--short-names": short_names, "--name": name != PACKAGE}
-        certificates.refuse_without_folder("--certify", writes)
+    writes = {"--isabelle": isabelle_session, "--short-names": short_names, "--name": name != PACKAGE}
+    _check_certify(certify, writes, kernel, lean_program)
+    if continue_ is not None and (id or certify or table or time or thinking != "explicit"):
+        common.fail(f"--continue corrects the completions of a file; leave out {_NOT_WITH_CONTINUE}")
+    certificates.refuse_without("--out", {"--thinking": out is None and thinking != "explicit"})
     left_out = common.LeftOut(strict)
     found = problem_files.read_problem_files(problems, format, left_out if id is None else None, notation=notation)
     known = found if id is None else {id: problem_files.problem_of(problem_files.shown_paths(problems), found, id)}
@@ -108,15 +111,13 @@ def prove(
     verifier = Settings(solver=solver, rules=rules, evaluation=continue_ is None).verifier()
     prover = Prover(verifier, stepwise=not short, budget=budget)
     if continue_ is not None:
-        if id is not None or certify is not None or table:
-            common.fail("--continue corrects the completions of a file; leave out --id, --certify and --table")
         continue_completions(found, continue_, prover, left_out, out=out, json=json)
         return
     theorems = None
     if certify is not None:
         check_folder(certify)
         forms = {"standalone": False, "isabelle": isabelle_session, "short": short_names}
-        files = certificates.Files(certify, certificates.package_of(name, None), "shallow", **forms)
+        files = certificates.Files(certify, certificates.package_of(name, None, certify), "shallow", **forms)
         theorems = certificates.Theorems(verifier, certificates.find_kernel(kernel, lean_program), files, "shallow")
     if out is None:
         results = _results(known, prover, frozenset())
@@ -157,6 +158,16 @@ def prove(
         return
     tally.finish()
     common.finish(left_out)
+
+
+def _check_certify(
+    certify: Path | None, writes: Mapping[str, bool], kernel: certificates.KernelName, lean_program: str | None
+) -> None:
+    """Refuse options that have an effect only with others: ``writes`` are those of the files of theorems."""
+    if certify is None:
+        checks = {"--kernel": kernel != "lean", "--lean": lean_program is not None}
+        certificates.refuse_without("--certify", {**writes, **checks})
+    certificates.refuse_without("--kernel lean", {"--lean": lean_program is not None and kernel != "lean"})
 
 
 def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:

@@ -92,14 +92,21 @@ def certify(
     problem that the engine decides becomes a theorem: by rules if a proof is found, else by the engine's own evidence.
     --out keeps the theorems, and --bundle the evidence.
     """
-    package = certificates.package_of(name, require)
-    if out is not None:
-        check_folder(out)
-    else:
+    named = {"--name": name != PACKAGE, "--require": require is not None}
+    if out is None:
         writes = {"--isabelle": isabelle_session, "--standalone": standalone, "--short-names": short_names}
-        certificates.refuse_without_folder("--out", writes | {"--require": require is not None})
+        certificates.refuse_without("--out", writes | named)
+        certificates.refuse_without("--out or --kernel lean", {"--style": style != "shallow" and kernel != "lean"})
+    elif standalone:
+        for option, given in named.items():
+            if given and not (option == "--name" and isabelle_session):
+                common.fail(f"--standalone writes no package, so {option} has no effect; leave out one of them")
+    certificates.refuse_without("--kernel lean", {"--lean": lean_program is not None and kernel != "lean"})
     if completions is None and bundle is not None:
         common.fail("--bundle has verdicts on completions; name them with --completions")
+    package = certificates.package_of(name, require, Path() if out is None else out)
+    if out is not None:
+        check_folder(out)
     root = out / "ROOT" if out is not None and isabelle_session else None
     common.check_outputs(bundle, root, inputs=(*problems, completions))
     left_out = common.LeftOut(strict)
@@ -203,6 +210,7 @@ def check_theories(
 
     Lean also says what the theorems about its own checker rest on. The manifest of a file of rules is beside it.
     """
+    certificates.refuse_without("--kernel lean", {"--lean": lean_program is not None and kernel == "isabelle"})
     checked = catalogue(rules)
     path = checked.manifest or manifest_path()
     common.check_outputs(path if rewrite else None, json, inputs=())

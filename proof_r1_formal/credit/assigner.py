@@ -21,18 +21,16 @@ from proof_r1_formal.credit.align import Alignment
 from proof_r1_formal.credit.corrections import CorrectedRollout, CorrectedText, Encode, corrected_rollout
 from proof_r1_formal.credit.diagnostics import batch_metrics
 from proof_r1_formal.credit.methods import (
-    METHODS,
-    Imitation,
     Method,
     Rollout,
     aligned_rollout,
     credit_batch,
     divisor,
     needs_corrections,
+    rollout_method,
     rollout_of,
 )
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
-from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.silence import SilenceWatch
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
 from proof_r1_formal.credit.workers import Checked, Corrected, Workers, attempt, attempt_correction, nothing, prover_of
@@ -121,16 +119,10 @@ class CreditAssigner:
         max_tokens: int | None = None,
         replaces_rows: bool = False,
     ) -> None:
-        named = METHODS.get(method)
-        if named is None or isinstance(named, Imitation):
-            names = ", ".join(name for name, one in METHODS.items() if not isinstance(one, Imitation))
-            raise ProofR1Error(f"no method that learns from rollouts is named {method!r}; there are {names}")
         if preset is not None and settings is not None:
             raise ProofR1Error("give a preset or settings, not both: settings name their preset")
-        self._method = named
         self._settings = settings or CreditSettings(preset=preset or "paper")
-        if self._settings.preset not in PRESETS:
-            raise ProofR1Error(f"no preset is named {self._settings.preset!r}; there are {', '.join(PRESETS)}")
+        self._method = named = rollout_method(method, self._settings.preset)
         if needs_corrections(named) and not replaces_rows:
             advice = "use ProofTrainer (integrations.trl), or a trainer that does so and says replaces_rows=True"
             raise ProofR1Error(f"method {method!r} replaces rows of the batch, which this trainer does not; {advice}")

@@ -124,6 +124,21 @@ METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method
 """The methods by name."""
 
 
+def rollout_method(name: str, preset: str) -> Method:
+    """The method of that name, which learns from rollouts, by the preset of that name.
+
+    Raises:
+        ProofR1Error: an unknown method or one without rollouts, or an unknown preset.
+    """
+    named = METHODS.get(name)
+    if named is None or isinstance(named, Imitation):
+        names = ", ".join([each for each, one in METHODS.items() if not isinstance(one, Imitation)])
+        raise ProofR1Error(f"no method that learns from rollouts is named {name!r}; there are {names}")
+    if preset not in PRESETS:
+        raise ProofR1Error(f"no preset is named {preset!r}; there are {', '.join(PRESETS)}")
+    return named
+
+
 def needs_corrections(method: Method) -> bool:
     """Whether the method takes a prover's corrections of rollouts."""
     return isinstance(method, Teaching | Contrasting) or (isinstance(method, PerAction) and method.taught)

@@ -4,6 +4,7 @@ In: a record of JSON, and paths if the user names some. Out: a :class:`Found`, o
 is missing or unclear. Besides the package's own keys these are known: other names of the same (``task_id``,
 ``response``, …), chats (``messages``), the outputs of vLLM, the batch files of OpenAI and vLLM, and the
 ``samples_*.jsonl`` of lm-evaluation-harness. Two parts that could both be the answer are refused: nothing is guessed.
+``data.completions`` reads a line in the package's own layout itself: its ``completion`` counts beside any other key.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ IDS: Final = ("problem_id", "task_id", "question_id", "custom_id", "doc_id", "id
 """Keys of the problem's id. The first that a record has counts: a ``custom_id`` is the user's, its ``id`` is not."""
 TEXTS: Final = ("completion", "response", "output", "generation", "text")
 """Keys of an answer, or of a list of answers; their plurals are known, too."""
+THOUGHTS: Final = ("reasoning", "reasoning_text", "summary_text", "thinking", "thought")
+"""Types of the parts of a message that are thoughts, not answer; a draft of a proof there does not count."""
 _KEYS: Final = (*TEXTS, *[f"{key}s" for key in TEXTS], "choices")
 _NAMES: Final = ("problem_id", "completion", "sample")
 _INDEX: Final = re.compile(r"\[(\d+)\]")
@@ -245,6 +248,8 @@ def _answer(value: Json, where: str) -> Answer:
         case str():
             return Answer(value)
         case JsonObject():
+            if value.get("type") in THOUGHTS:
+                raise LayoutError(f"`{where}` holds thoughts, not an answer; name the answer: --field completion=PATH")
             truncated = is_cut_off(value)
             if isinstance(message := value.get("message"), JsonObject):
                 return Answer(_content(message, f"{where}.message"), truncated)
@@ -284,6 +289,8 @@ def _content(message: JsonObject, where: str) -> str:
 
 def _texts(parts: list[Json], where: str) -> Iterator[str]:
     for part in parts:
+        if isinstance(part, JsonObject) and part.get("type") in THOUGHTS:
+            continue
         text = part.get("text") if isinstance(part, JsonObject) else part
         if isinstance(text, str):
             yield text

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.integrations.scoring import Row
 from proof_r1_formal.kernel.answer import Entailed
@@ -77,6 +78,9 @@ class About:
         source: where the problems come from, in words: the command that made them, or the published data.
         split: name of the split.
         labels_only: whether rows have labels and evidence without the problems, for data that may not be passed on.
+
+    Raises:
+        ProofR1Error: a text is empty or blank.
     """
 
     name: str
@@ -84,6 +88,12 @@ class About:
     source: str
     split: str = "train"
     labels_only: bool = False
+
+    def __post_init__(self) -> None:
+        texts = {"name": self.name, "license": self.license, "source": self.source, "split": self.split}
+        for name, text in texts.items():
+            if not text.strip():
+                raise ProofR1Error(f"the {name} of the data set is empty, and its card must say it; give a text")
 
     @property
     def features(self) -> list[dict[str, Any]]:

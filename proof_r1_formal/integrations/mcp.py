@@ -8,15 +8,16 @@ What an agent gave and cannot be used is an error of the tool, with a sentence t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from proof_r1_formal.data.problem import ReferenceStep
 from proof_r1_formal.errors import ProofR1Error
@@ -52,14 +53,41 @@ _INSTRUCTIONS = (
 )
 """What the server tells the model."""
 
+
+class _OnlyKnown(BaseModel):
+    """An object of an agent, which has no other fields than these: one that is dropped may be a word misspelt."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: object) -> object:
+        names = [field.alias or name for name, field in cls.model_fields.items()]
+        if isinstance(given, dict) and (unknown := [name for name in given if name not in names]):
+            shown = ", ".join([repr(name) for name in unknown])
+            raise ValueError(f"unknown name{'s' * (len(unknown) > 1)} {shown}; the names here are {', '.join(names)}")
+        return given
+
+
+class Step(_OnlyKnown):
+    """A step of a proof, as an agent writes it."""
+
+    id: str
+    dependencies: tuple[str, ...]
+    conclusion: str
+    rule: str
+
+    def reference(self) -> ReferenceStep:
+        """The step as the work of the tools takes it."""
+        return ReferenceStep(self.id, self.dependencies, self.conclusion, self.rule)
+
+
 _Formula: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT)]
 Premises: TypeAlias = Annotated[
     list[_Formula], Field(max_length=MAX_PREMISES, description="Formulas; they get the ids h1, h2, …")
 ]
 Goal: TypeAlias = Annotated[_Formula, Field(description="The formula in question.")]
-Steps: TypeAlias = Annotated[
-    list[ReferenceStep], Field(max_length=MAX_STEPS, description="Steps of the proof, in order.")
-]
+Steps: TypeAlias = Annotated[list[Step], Field(max_length=MAX_STEPS, description="Steps of the proof, in order.")]
 Rules: TypeAlias = Annotated[RuleSystem, Field(description="Rule catalogue.")]
 Answer: TypeAlias = Annotated[
     AnswerLabel | None,
@@ -85,18 +113,20 @@ class Tools:
         self, premises: Premises, goal: Goal, steps: Steps, answer: Answer = None, rules: Rules = "train"
     ) -> Annotated[CallToolResult, ProofCheck]:
         """Check every step of a proof and its answer; name the first step that fails a check, and say why."""
-        return await self._ask(partial(mcp_tools.check_proof, premises, goal, steps, answer, rules))
+        return await self._ask(partial(mcp_tools.check_proof, premises, goal, _references(steps), answer, rules))
 
     async def check_step(
         self,
         premises: Premises,
         goal: Goal,
         steps: Steps,
-        step: Annotated[ReferenceStep, Field(description="The step to be checked after them.")],
+        step: Annotated[Step, Field(description="The step to be checked after them.")],
         rules: Rules = "train",
     ) -> Annotated[CallToolResult, StepVerdict]:
         """Check one step after the steps before it: form, entailment, rule and progress."""
-        return await self._ask(partial(mcp_tools.check_step, premises, goal, steps, step, rules))
+        return await self._ask(
+            partial(mcp_tools.check_step, premises, goal, _references(steps), step.reference(), rules)
+        )
 
     async def prove(
         self,
@@ -138,22 +168,39 @@ class Tools:
         rules: Rules = "train",
     ) -> Annotated[CallToolResult, Certified]:
         """Turn a verified answer into a theorem for Lean and Isabelle."""
-        return await self._ask(partial(mcp_tools.certify, premises, goal, steps, answer, kernel, rules))
+        return await self._ask(partial(mcp_tools.certify, premises, goal, _references(steps), answer, kernel, rules))
 
 
 def build(pool: WorkerPool) -> MCPServer:
     """The server. The pool does the work; whoever started it closes it."""
-    server: MCPServer = MCPServer(
-        "proof-r1", title="proof-r1-formal", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
-    )
     tools = Tools(pool)
-    for tool in (
+    functions: tuple[Callable[..., Any], ...] = (
         tools.check_proof,
         tools.check_step,
         tools.prove,
         tools.countermodel,
         tools.parse_formula,
         tools.certify,
-    ):
-        server.tool(annotations=_READ_ONLY, structured_output=True)(tool)
-    return server
+    )
+    return MCPServer(
+        "proof-r1",
+        title="proof-r1-formal",
+        instructions=_INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        tools=list(map(_tool, functions)),
+    )
+
+
+def _references(steps: Sequence[Step]) -> tuple[ReferenceStep, ...]:
+    return tuple([step.reference() for step in steps])
+
+
+def _tool(function: Callable[..., Any]) -> Tool:
+    """A tool that refuses unknown arguments; the SDK drops them."""
+    tool = Tool.from_function(function, annotations=_READ_ONLY, structured_output=True)
+    known = tool.fn_metadata.arg_model
+    bases: Any = (_OnlyKnown, known)
+    tool.fn_metadata.arg_model = create_model(known.__name__, __base__=bases)
+    tool.parameters = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    return tool

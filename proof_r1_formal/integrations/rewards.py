@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from proof_r1_formal.data.layouts import THOUGHTS
 from proof_r1_formal.errors import require_equal_lengths
 from proof_r1_formal.integrations.scoring import DATA_SOURCE, Scorer
 from proof_r1_formal.proof.report import RewardName
@@ -85,4 +86,5 @@ def _text(completion: Completion) -> str:
 def _content(content: Content) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    return "".join([text for part in content if isinstance(text := part.get("text"), str)])
+    said = [part for part in content if part.get("type") not in THOUGHTS]
+    return "".join([text for part in said if isinstance(text := part.get("text"), str)])

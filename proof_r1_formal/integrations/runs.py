@@ -17,12 +17,13 @@ import msgspec
 from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
 from proof_r1_formal.integrations.evaluations import require_one_of
-from proof_r1_formal.outputs import check_folder, open_alone
+from proof_r1_formal.outputs import STANDARD_STREAM, check_folder, open_alone
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 
@@ -49,6 +50,18 @@ class DataArguments:
 
 
 # -- data -------------------------------------------------------------------------------------------------------------
+
+
+def check_data(arguments: DataArguments) -> None:
+    """Check, before any work, what the data of a run can be refused for without reading them.
+
+    Raises:
+        ProofR1Error: the prompt is unknown, or a file cannot be opened. Pipes are not, as they can be read only once.
+    """
+    _prompt(arguments)
+    for file in map(Path, (*arguments.problems, *arguments.evaluation)):
+        if file.is_file() or file.is_dir() or not (file.exists() or file == STANDARD_STREAM):
+            open_to_read(file).close()
 
 
 def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:

@@ -28,7 +28,7 @@ from accelerate.utils import gather_object
 from trl import GRPOConfig, GRPOTrainer
 
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
-from proof_r1_formal.credit.methods import METHODS, Rollout, needs_corrections
+from proof_r1_formal.credit.methods import METHODS, Rollout, needs_corrections, rollout_method
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.environments import ProofEnvironment, align_turns
@@ -38,6 +38,7 @@ from proof_r1_formal.integrations.scoring import DATA_SOURCE, problem_of
 from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import opening
+from proof_r1_formal.rules.catalogue import catalogue
 
 __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
@@ -111,6 +112,15 @@ class ProofConfig(GRPOConfig):
                 f"generation_kwargs has {min(stops)!r}: completions must end with the end of text, or padding would "
                 "count as tokens of theirs"
             )
+
+    def check_names(self) -> None:
+        """Check the names that need no tokenizer.
+
+        Raises:
+            ProofR1Error: the method, the preset or the catalogue is unknown.
+        """
+        rollout_method(self.method, self.preset)
+        catalogue(self.rules)
 
     def assigner(self, tokenizer: Any) -> CreditAssigner:
         """The credit of this configuration.

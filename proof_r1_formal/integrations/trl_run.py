@@ -8,30 +8,33 @@ A run that was killed resumes from its last checkpoint, and a second run in the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 import yaml
 from transformers.trainer_utils import get_last_checkpoint
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
-from proof_r1_formal.errors import DataError
+from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluation.curves import draw_curves
 from proof_r1_formal.integrations.progress import ProgressLine
 from proof_r1_formal.integrations.runs import (
     DataArguments,
     Rows,
     alone,
+    check_data,
     demonstration_rows,
     load_tokenizer,
     task_rows,
 )
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
+from proof_r1_formal.rules.catalogue import catalogue
 
 SFT = "sft"
 
@@ -63,6 +66,22 @@ class Run:
     lines: tuple[str, ...]
 
 
+class _OptionError(Exception):
+    """A field has a wrong value, or is missing: ``name`` is its option, empty if there are several."""
+
+    def __init__(self, message: str) -> None:
+        found = re.match(r"argument (--\w+)\S*: ", message)
+        self.name = found[1] if found else ""
+        super().__init__(f"{self.name[2:]}: {message[found.end() :]}" if found else message)
+
+
+class _Parser(TrlParser):
+    """TRL's parser, which ends with one error, and not with all options before it."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _OptionError(message)
+
+
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
@@ -84,14 +103,21 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
     *_, method = [given.get("method"), *[value for name, value in pairwise(changes) if name == "--method"]]
     kind = WarmUpConfig if method == SFT else ProofConfig
     try:
-        parser = TrlParser((DataArguments, kind, ModelConfig))
+        parser = _Parser((DataArguments, kind, ModelConfig))
         if not torch.accelerator.is_available():  # TRL's defaults are an error on a CPU
             parser.set_defaults(use_cpu=True, bf16=False)
         arguments, settings, model = parser.parse_args_and_config(["--config", str(file), *changes])
+    except _OptionError as error:
+        raise (ProofR1Error(f"{error}") if error.name in changes else DataError(str(file), f"{error}")) from None
     except (ValueError, TypeError) as error:
         raise DataError(str(file), str(error)) from error
     if not model.model_name_or_path:
         raise DataError(str(file), "model_name_or_path must name a model or its folder")
+    if isinstance(settings, ProofConfig):
+        settings.check_names()
+    else:
+        catalogue(settings.rules)
+    check_data(arguments)
     tokenizer = load_tokenizer(model.model_name_or_path)
     if isinstance(settings, ProofConfig):
         settings.assigner(tokenizer).close()  # it refuses what it cannot use

@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 
 from proof_r1_formal.errors import CatalogueError, ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
-from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Schema, schema
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Example, Rule, Schema, schema
 from proof_r1_formal.text.parse import parse_formula
 
 RuleSystem: TypeAlias = Literal["train", "folio", "complete"]
 """The names of the package's catalogues."""
+_T = TypeVar("_T")
 _MANIFEST = ".manifest.json"
 """The end of the name of a file's manifest, in the place of ``.toml``."""
 
@@ -31,20 +32,20 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True):
     """A schema that is more than its patterns: with conditions, or with a Lean term that proves it."""
 
     says: str
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[str, ...] = ()
     proof: str = ""
 
 
 class _Rule(msgspec.Struct, forbid_unknown_fields=True):
     meaning: str
     example: str
-    schemata: dict[str, str | _Schema]
+    schemata: dict[str, object]
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    rules: dict[str, _Rule]
+    rules: dict[str, object]
     aliases: dict[str, str] = {}
-    extends: RuleSystem | None = None
+    extends: str | None = None
     unchecked: bool = False
     hypotheses: bool = False
 
@@ -57,7 +58,7 @@ def read_catalogue(path: Path) -> Catalogue:
     """
     try:
         file = msgspec.toml.decode(path.read_bytes(), type=_File)
-        extended = None if file.extends is None else catalogue(file.extends)
+        extended = None if file.extends is None else _extended(file.extends)
         rules = tuple([_rule(name, rule) for name, rule in file.rules.items()])
         aliases: Mapping[str, str] = file.aliases
         if extended is not None:
@@ -65,6 +66,8 @@ def read_catalogue(path: Path) -> Catalogue:
         manifest = None if path.parent == _FOLDER else path.with_suffix(_MANIFEST)
         hypotheses = file.hypotheses or (extended is not None and extended.hypotheses)
         made = Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked, hypotheses=hypotheses)
+        if path.parent != _FOLDER and GOAL_BINDING in file.rules:
+            _require_goal_binding(made)
         if path.parent != _FOLDER:  # the tests try those of the package
             _require_examples(made, file.rules)
         return made
@@ -72,9 +75,16 @@ def read_catalogue(path: Path) -> Catalogue:
         raise CatalogueError(f"{path}: {error}") from error
 
 
-def _rule(name: str, rule: _Rule) -> Rule:
+def _extended(name: str) -> Catalogue:
+    if name not in (known := get_args(RuleSystem)):
+        raise CatalogueError(f"extends: there is no catalogue {name!r} of the package; there are {', '.join(known)}")
+    return _built_in(cast(RuleSystem, name))
+
+
+def _rule(name: str, written: object) -> Rule:
+    rule = _convert(written, _Rule, f"rule {name!r}")
     dependencies, conclusion = _parts(rule.example, f"the example of {name}")
-    schemata = [_schema(each, text) for each, text in rule.schemata.items()]
+    schemata = [_schema(each, text, f"rule {name!r}, schema {each!r}") for each, text in rule.schemata.items()]
     return Rule(name, rule.meaning, tuple(schemata), Example(dependencies, conclusion))
 
 
@@ -103,19 +113,41 @@ def _require_examples(made: Catalogue, names: Iterable[str]) -> None:
             raise CatalogueError(f"the example of {rule.name}, {text!r}, {problem}")
 
 
-def _schema(name: str, written: str | _Schema) -> Schema:
-    written = _Schema(written) if isinstance(written, str) else written
-    premises, conclusion = _parts(written.says, f"schema {name!r}")
+def _convert(written: object, to: type[_T], what: str) -> _T:
+    """A part of a file; an error says which."""
+    try:
+        return msgspec.convert(written, to)
+    except msgspec.ValidationError as error:
+        raise CatalogueError(f"{what}: {error}") from error
+
+
+def _require_goal_binding(made: Catalogue) -> None:
+    """Refuse a GOAL_BINDING of another meaning: the verifier lets it restate, and pays it as the last action."""
+    bound = TRAIN.find(GOAL_BINDING)
+    own = made.find(GOAL_BINDING)
+    if own is None or bound is None or own.schemata != bound.schemata:
+        advice = "rename it, or extend 'train', which has that rule"
+        raise CatalogueError(f"rule {GOAL_BINDING!r}: the name is reserved for the rule of the last action; {advice}")
+
+
+def _condition(name: str, what: str) -> Condition:
+    if name not in (known := [each.value for each in Condition]):
+        raise CatalogueError(f"{what}: there is no condition {name!r}; there are {', '.join(known)}")
+    return Condition(name)
+
+
+def _schema(name: str, given: object, what: str) -> Schema:
+    written = _Schema(given) if isinstance(given, str) else _convert(given, _Schema, what)
+    conditions = [_condition(each, what) for each in written.conditions]
+    premises, conclusion = _parts(written.says, what)
     principal = [part[1:-1] for part in premises if part.startswith("[") and part.endswith("]")]
     minor = [part for part in premises if not part.startswith("[")]
     if len(principal) + len(minor) != len(premises):
-        raise CatalogueError(f"schema {name!r}: a bracket is not closed in {written.says!r}")
+        raise CatalogueError(f"{what}: a bracket is not closed in {written.says!r}")
     try:
-        return schema(
-            name, "; ".join(principal), "; ".join(minor), conclusion, *written.conditions, proof=written.proof
-        )
+        return schema(name, "; ".join(principal), "; ".join(minor), conclusion, *conditions, proof=written.proof)
     except ParseError as error:
-        raise CatalogueError(f"schema {name!r}: {error}") from error
+        raise CatalogueError(f"{what}: {error}") from error
 
 
 def _parts(text: str, what: str) -> tuple[tuple[str, ...], str]:

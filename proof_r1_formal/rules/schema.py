@@ -25,6 +25,10 @@ GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""
 
 
+INVALID_RULE = "INVALID_RULE"
+"""The name under which credit and metrics count the steps whose rule is unknown; no rule may have it."""
+
+
 class Condition(StrEnum):
     """Conditions of a schema beyond its patterns."""
 
@@ -160,6 +164,10 @@ class Catalogue:
             repeated = sorted({n for n in all_names if all_names.count(n) > 1})
             if repeated:
                 raise CatalogueError(f"catalogue {self.name}: {kind} {repeated[0]!r} is there twice")
+        for name in (*names, *self.aliases):
+            if _spelling(name) == _spelling(INVALID_RULE):
+                counts = "credit and metrics count the steps under it whose rule is unknown"
+                raise CatalogueError(f"catalogue {self.name}: the name {name!r} is reserved, as {counts}; rename it")
         for rule in self.rules:
             for schema in rule.schemata:
                 _require_usable(self.name, schema)

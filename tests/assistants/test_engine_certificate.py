@@ -172,7 +172,9 @@ def test_prove_writes_short_names_where_it_writes_theorems(tmp_path: Path) -> No
     assert "(man : Entity → Prop)" in text
     for option in (["--short-names"], ["--isabelle"], ["--name", "Mine"]):
         refused = CliRunner().invoke(app, ["prove", str(tmp_path / "a.p"), *option])
-        assert str(refused.exception) == f"{option[0]} writes files; name their folder with --certify"
+        assert (
+            str(refused.exception) == f"{option[0]} has no effect without --certify: add it, or leave out {option[0]}"
+        )
 
 
 @pytest.mark.usefixtures("wide")
@@ -219,8 +221,8 @@ def test_what_cannot_be_combined_is_refused(tmp_path: Path) -> None:
     asked = ["certify", str(tmp_path / "a.p"), "--kernel", "none"]
     for more, told in (
         (["--bundle", str(tmp_path / "bundle.json")], "--bundle has verdicts on completions"),
-        (["--require", "x"], "--require writes files"),
-        (["--name", "mine"], "--name: 'mine' is not a name"),
+        (["--require", "x"], "--require has no effect without --out"),
+        (["--out", str(tmp_path / "out"), "--name", "mine"], "--name: 'mine' is not a name"),
         (["--out", str(tmp_path / "out"), "--require", str(tmp_path)], "it has no lakefile.toml"),
     ):
         result = CliRunner().invoke(app, [*asked, *more])

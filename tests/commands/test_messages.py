@@ -20,10 +20,19 @@ PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
         (("parse", "Bob is red.", "--english", "--repair"), "--english and --repair exclude each other"),
         (("parse", "Bob is red.", "--english", "--notation", "lean"), "--english and --notation exclude each other"),
         (("grammar", *PROBLEMS, "--id", "garden/1", "--thoughts", "--to", "gbnf"), "--thoughts has no effect on gbnf"),
-        (("prove", *PROBLEMS, "--continue", "c", "--id", "garden/1"), "leave out --id, --certify and --table"),
-        (("prove", *PROBLEMS, "--continue", "c", "--table"), "leave out --id, --certify and --table"),
+        *[
+            (
+                ("prove", *PROBLEMS, "--continue", "c", *given),
+                "leave out --id, --certify, --table, --time and --thinking",
+            )
+            for given in (("--id", "garden/1"), ("--table",), ("--time",), ("--thinking", "native"))
+        ],
         (("generate", "--n", "1", "--out", "o", "--steps", "many"), "--steps: expected a number or a range"),
         (("generate", "--n", "1", "--out", "o", "--steps", "5-3"), "the range 5-3 of steps is reversed"),
+        *[
+            (("certify", *PROBLEMS, "--out", "o", "--standalone", *given), f"so {given[0]} has no effect; leave out")
+            for given in (("--require", "."), ("--name", "Mine"))
+        ],
         (("evaluate", *PROBLEMS), "give --problems and --completions, or --study"),
     ],
 )
@@ -35,6 +44,70 @@ def test_options_that_do_not_fit_are_errors(
     assert done.status == 2
     assert told in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "needed"),
+    [
+        ("certify", "--name Mine", "--out"),
+        ("certify", "--require .", "--out"),
+        ("certify", "--standalone", "--out"),
+        ("certify --kernel none", "--style reflect", "--out or --kernel lean"),
+        ("certify --kernel none", "--lean wheel", "--kernel lean"),
+        ("prove", "--kernel none", "--certify"),
+        ("prove", "--lean wheel", "--certify"),
+        ("prove --certify o --kernel none", "--lean wheel", "--kernel lean"),
+        ("prove", "--thinking native", "--out"),
+        ("export --to fitch", "--rules folio", "--completions"),
+        ("export --to fitch", "--atomic", "--completions"),
+        ("export --to fitch", "--solver z3", "--completions"),
+    ],
+)
+def test_an_option_without_the_one_that_it_needs_is_an_error(
+    run: Run, command: str, option: str, needed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*command.split(), *PROBLEMS, *option.split())
+    assert done.status == 2
+    name = option.split()[0]
+    assert f"{name} has no effect without {needed}: add it, or leave out {name}" in " ".join(done.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_lean_is_not_for_isabelle(run: Run) -> None:
+    done = run("theories", "check", "--kernel", "isabelle", "--lean", "wheel")
+    assert (done.status, "--lean has no effect without --kernel lean" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "."])
+def test_the_folder_to_require_is_checked_before_any_work(
+    run: Run, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("certify", *PROBLEMS, "--kernel", "none", "--out", "o", "--require", place)
+    assert done.status == 2
+    assert "this is not the folder of the theory, theories/lean: it has no lakefile.toml" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_name_of_standalone_files_is_that_of_the_session(run: Run, tmp_path: Path) -> None:
+    given = ("--kernel", "none", "--id", "garden/1", "--out", str(tmp_path), "--standalone", "--isabelle")
+    assert run("certify", *PROBLEMS, *given, "--name", "Mine").status == 0
+    assert "session Proof_R1_Mine" in (tmp_path / "ROOT").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", *PROBLEMS, "-c", str(EXAMPLES / "completions.jsonl"), "--json", "-", "--markdown", "-"),
+        ("prove", *PROBLEMS, "--out", "-", "--json", "/dev/stdout"),
+        ("generate", "--n", "1", "--out", "-", "--evidence-out", "-"),
+    ],
+)
+def test_two_outputs_are_not_mixed_on_standard_output(run: Run, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.status, done.stdout) == (2, "")
+    assert "two outputs would go to standard output; name a file for one of them" in done.stderr
 
 
 def test_a_group_of_commands_alone_shows_its_help(run: Run) -> None:

@@ -317,6 +317,17 @@ def test_a_dataset_has_a_row_for_each_usable_problem(run: Run, labels_only: bool
     assert ("* `premises`: " in card, "The rows have no texts or formulas" in card) == (not labels_only, labels_only)
 
 
+@pytest.mark.parametrize("option", ["--name", "--license", "--source", "--split"])
+@pytest.mark.parametrize("empty", ["", " "])
+def test_a_dataset_says_what_its_card_must(run: Run, option: str, empty: str, tmp_path: Path) -> None:
+    about = {"--name": "P", "--license": "mit", "--source": "Made for a test.", option: empty}
+    words = [word for pair in about.items() for word in pair]
+    done = run("dataset", *PROBLEMS, "-o", str(tmp_path / "out"), *words)
+    assert done.status == 2
+    assert f"the {option[2:]} of the data set is empty" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_dataset_does_not_overwrite_its_problems(run: Run, tmp_path: Path) -> None:
     source = write_problem(tmp_path / "problems.jsonl", ("s/1", ["P(a)"], "P(a)", "h_goal_true"))
     before = source.read_bytes()

@@ -215,6 +215,31 @@ def test_a_wrong_field_is_an_error(given: list[str], said: str) -> None:
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize("kind", ["reasoning", "reasoning_text", "summary_text", "thinking", "thought"])
+def test_thoughts_of_a_message_are_not_in_its_answer(tmp_path: Path, kind: str) -> None:
+    """A draft of a summary there would be the one that counts."""
+    draft = {"type": kind, "text": "<summary>[]</summary>"}
+    message = {"role": "assistant", "content": [draft, {"type": "text", "text": "x"}, draft, {"text": "y"}, "z"]}
+    for record in ({"task_id": "p", "messages": [USER, message]}, {"task_id": "p", "response": message}):
+        assert texts(tmp_path, record) == [("p", 0, "xyz")]
+    output = {"type": "message", "role": "assistant", "content": [draft, {"type": "output_text", "text": "z"}]}
+    assert texts(tmp_path, batch({"output": [output]})) == [("p", 0, "z")]
+    assert texts(tmp_path, {"task_id": "p", "response": {**message, "content": [draft]}}) == [("p", 0, "")]
+    alone = {"task_id": "p", "response": [draft, {"type": "text", "text": "x"}]}
+    assert "`response.0` holds thoughts, not an answer" in refusal(tmp_path, alone)
+
+
+def test_the_completion_of_the_own_layout_counts_beside_other_keys(tmp_path: Path) -> None:
+    """In any other layout two such keys are unclear."""
+    both = {"completion": "x", "response": "y"}
+    unclear = "`completion` and `response` could each be the answer"
+    assert texts(tmp_path, {"problem_id": "p", **both}) == [("p", 0, "x")]
+    for own in ({"task_id": "p"}, {"problem_id": 7}):
+        assert refusal(tmp_path, {**own, **both}).startswith(unclear)
+    named = Fields.of(["sample=n"])
+    assert refusal(tmp_path, {"problem_id": "p", "n": 0, **both}, named).startswith(unclear)
+
+
 def test_responses_are_those_of_an_evaluation_only_beside_its_document(tmp_path: Path) -> None:
     other = {"task_id": "p", "resps": [["scored elsewhere"]], "response": "x"}
     assert texts(tmp_path, other) == [("p", 0, "x")]

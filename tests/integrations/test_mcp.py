@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -230,6 +231,37 @@ def test_an_unusable_question_is_an_error_that_says_why(tool: str, arguments: di
     result, text = call(tool, **arguments)
     assert result is None
     assert says in text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "unknown", "known"),
+    [
+        ("prove", {**QUESTION, "catalogue": "complete"}, "'catalogue'", "premises, goal, budget, rules"),
+        ("check_proof", {**QUESTION, "steps": [STEP], "answr": "True"}, "'answr'", "steps, answer, rules"),
+        ("check_proof", {**QUESTION, "steps": [{**STEP, "ruel": "X"}]}, "'ruel'", "id, dependencies, conclusion, rule"),
+        ("check_proof", {**QUESTION, "steps": json.dumps([{**STEP, "why": ""}])}, "'why'", "conclusion, rule"),
+        ("check_step", {**QUESTION, "steps": [], "step": {**STEP, "a": 1, "b": 2}}, "'a', 'b'", "conclusion, rule"),
+        ("check_step", {**QUESTION, "steps": [], "step": STEP, "answer": "True"}, "'answer'", "steps, step, rules"),
+        ("countermodel", {"premises": [], "conclusion": "P(a)", "rules": "train"}, "'rules'", "conclusion, budget"),
+        ("parse_formula", {"formula": "P(a)", "repairs": True}, "'repairs'", "formula, notation, repair"),
+        ("certify", {**QUESTION, "steps": [STEP], "style": "reflect"}, "'style'", "answer, kernel, rules"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_the_known_ones(
+    tool: str, arguments: dict[str, Any], unknown: str, known: str
+) -> None:
+    result, text = call(tool, **arguments)
+    assert result is None
+    assert re.search(f"unknown names? {unknown}; the names here are .*{known}", text)
+
+
+def test_the_schemas_of_arguments_allow_no_unknown_names() -> None:
+    async def use(client: Client) -> list[Any]:
+        return (await client.list_tools()).tools
+
+    for tool in with_client(use):
+        objects = [tool.input_schema, *tool.input_schema.get("$defs", {}).values()]
+        assert [each["additionalProperties"] for each in objects if "properties" in each] == [False] * len(objects)
 
 
 def test_a_call_that_takes_too_long_is_an_error() -> None:

@@ -147,6 +147,52 @@ def test_wrong_files_are_said(
     assert message in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("learn", ["method=nope"], "no method that learns from rollouts is named 'nope'"),
+        ("learn", ["preset=nope"], "no preset is named 'nope'"),
+        ("learn", ["rules=nope"], "no rule catalogue 'nope'"),
+        ("warm-up", ["rules=nope"], "no rule catalogue 'nope'"),
+        ("learn", ["prompt=nope"], "prompt must be one of full, paper, question, short, and is 'nope'"),
+        ("learn", ["problems=nope.jsonl"], "nope.jsonl: the file cannot be read: No such file or directory"),
+        ("learn", ["evaluation=."], ".: the file cannot be read: Is a directory"),
+    ],
+)
+def test_names_and_files_are_checked_before_the_tokenizer_is_loaded(
+    files: Path, file: str, changes: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tokenizer of the Hub is asked for over the network."""
+    from proof_r1_formal.cli import app
+    from proof_r1_formal.integrations import trl_run
+
+    def load(model: str) -> Any:
+        raise AssertionError(f"the tokenizer of {model} is loaded")
+
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(trl_run, "load_tokenizer", load)
+    arguments = ["train", "--config", f"{file}.yaml", "model_name_or_path=some/model", *changes]
+    refused = CliRunner().invoke(app, arguments).exception
+    assert isinstance(refused, ProofR1Error)
+    assert str(refused).startswith(message)
+
+
+def test_a_wrong_value_is_one_error_with_its_field(files: Path, train: Command) -> None:
+    done = train("--config", "learn.yaml", "learning_rate=abc")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "error: learning_rate: invalid float value: 'abc'"
+    assert "usage" not in done.stdout + done.stderr
+    file = files / "learn.yaml"
+    text = file.read_text()
+    file.write_text(f"{text}\nsave_total_limit: many\n")
+    done = train("--config", "learn.yaml")
+    assert done.stderr.splitlines()[-1] == "error: learn.yaml: save_total_limit: invalid int value: 'many'"
+    file.write_text(re.sub("^problems.*", "", text, flags=re.MULTILINE))
+    done = train("--config", "learn.yaml")
+    assert "learn.yaml: the following arguments are required: --problems" in done.stderr
+    assert "usage" not in done.stderr
+
+
 def test_an_unknown_field_is_an_error(files: Path) -> None:
     from proof_r1_formal.integrations.trl_run import read_run
 

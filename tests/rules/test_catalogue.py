@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal import rules as rules_folder
 from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep, Style
 from proof_r1_formal.assistants.certify import certify
@@ -17,6 +18,7 @@ from proof_r1_formal.assistants.lean import FORBIDDEN, LeanKernel, foreign_word
 from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, schema_theorem
 from proof_r1_formal.errors import CatalogueError, DataError
+from proof_r1_formal.evaluation import measures
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda
@@ -28,7 +30,7 @@ from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalo
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
 from proof_r1_formal.rules.restating import restating_schemata
-from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, schema
+from proof_r1_formal.rules.schema import INVALID_RULE, Catalogue, Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from tests.build import sequent
 
@@ -60,9 +62,17 @@ r = "[A ∧ B] ⊢ A"
     [
         ("", None, "No such file"),
         ("[rules.R]", "[rules.R", "Expected ']'"),
-        ('meaning = "m"', "", "missing required field `meaning`"),
-        ('meaning = "m"', 'meaning = "m"\nmeanings = "m"', "unknown field `meanings`"),
-        ("[rules.R]", 'extends = "trane"\n[rules.R]', "Invalid enum value 'trane'"),
+        ('meaning = "m"', "", "rule 'R': Object missing required field `meaning`"),
+        ('meaning = "m"', 'meaning = "m"\nmeanings = "m"', "rule 'R': Object contains unknown field `meanings`"),
+        (
+            "[rules.R]",
+            'extends = "trane"\n[rules.R]',
+            "no catalogue 'trane' of the package; there are train, folio, ",
+        ),
+        ("[rules.R]", "rules.S = 3\n[rules.R]", "rule 'S': Expected `object`, got `int`"),
+        ("rules.R", "rules.INVALID_RULE", "the name 'INVALID_RULE' is reserved, as credit and metrics count"),
+        ("[rules.R]", '[aliases]\ninvalid-rule = "R"\n[rules.R]', "the name 'invalid-rule' is reserved"),
+        ("rules.R", "rules.GOAL_BINDING", "the name is reserved for the rule of the last action; rename it, or extend"),
         ('"p ∧ q ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
         ('"p ∧ q ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
         ('"p ∧ q ⊢ p"', '"p ∨ q ⊢ p"', "the example of R, 'p ∨ q ⊢ p', is not an instance of its schema (r)"),
@@ -70,10 +80,15 @@ r = "[A ∧ B] ⊢ A"
         ('"p ∧ q ⊢ p"', '"p ∧ ⊢ p"', "the example of R, 'p ∧ ⊢ p': "),
         ('"p ∧ q ⊢ p"', '"p(a) ∧ q ⊢ p"', "'p' is used as"),
         ('"[A ∧ B] ⊢ A"', '"[A → B]; A ⊢ B"', "is not an instance of its schema (r)"),
-        ('"[A ∧ B] ⊢ A"', '"[A ∧ B ⊢ A"', "schema 'r': a bracket is not closed"),
-        ('"[A ∧ B] ⊢ A"', '"[A ∧ ] ⊢ A"', "schema 'r': "),
+        ('"[A ∧ B] ⊢ A"', '"[A ∧ B ⊢ A"', "rule 'R', schema 'r': a bracket is not closed"),
+        ('"[A ∧ B] ⊢ A"', '"[A ∧ ] ⊢ A"', "rule 'R', schema 'r': "),
+        ('"[A ∧ B] ⊢ A"', '{ say = "[A ∧ B] ⊢ A" }', "rule 'R', schema 'r': Object contains unknown field `say`"),
         ('"[A ∧ B] ⊢ A"', '"[A] ⊢ C"', "nothing says what C stands for"),
-        ('"[A ∧ B] ⊢ A"', '{ says = "[A ∧ B] ⊢ A", conditions = ["easy"] }', "Invalid enum value 'easy'"),
+        (
+            '"[A ∧ B] ⊢ A"',
+            '{ says = "[A ∧ B] ⊢ A", conditions = ["easy"] }',
+            "rule 'R', schema 'r': there is no condition 'easy'; there are syntactic, ",
+        ),
         ("[rules.R]", '[aliases]\nS = "T"\n[rules.R]', "alias 'S' names no rule of it"),
         ("[rules.R]", "\ud800", "surrogates not allowed"),
     ],
@@ -82,12 +97,26 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
     file = tmp_path / "mine.toml"
     if new is not None:
         assert old in FILE
-        file.write_bytes(FILE.replace(old, new).encode("utf-8", "surrogatepass"))
+        file.write_bytes(FILE.replace(old, new, -1 if old == "rules.R" else 1).encode("utf-8", "surrogatepass"))
     with pytest.raises(CatalogueError) as error:
         catalogue(str(file))
     assert str(error.value).startswith(f"{file}: ")
     if says != "surrogates not allowed":
         assert says in str(error.value)
+
+
+def test_the_reserved_name_is_that_of_the_metrics() -> None:
+    assert INVALID_RULE == measures.INVALID_RULE
+
+
+def test_a_file_may_have_goal_binding_itself_as_the_package_has_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = (Path(rules_folder.__file__).parent / "train.toml").read_text("utf-8")
+    file.write_text(text, "utf-8")
+    assert read_catalogue(file).rules == TRAIN.rules
+    file.write_text(text.replace('says = "[A] ⊢ A"', 'says = "[A ∧ B] ⊢ A"'), "utf-8")
+    with pytest.raises(CatalogueError, match="rule 'GOAL_BINDING': the name is reserved for the rule of the last"):
+        read_catalogue(file)
 
 
 def test_schemata_that_never_are_progress_are_told(tmp_path: Path) -> None:

@@ -76,6 +76,16 @@ def test_the_parts_of_a_message_are_read() -> None:
     assert reward_function("sound")(completions=[chat], problem=[problem]) == [1.0]
 
 
+@pytest.mark.parametrize("kind", ["reasoning", "thinking"])
+def test_thoughts_among_the_parts_are_not_scored(kind: str) -> None:
+    problem, proof = BEST
+    draft = {"type": kind, "text": proof}
+    for said, reward in (("I cannot.", 0.0), (proof, 1.0)):
+        parts = [draft, {"type": "text", "text": said}]
+        chat: list[dict[str, Content]] = [{"role": "assistant", "content": parts}]
+        assert reward_function("sound")(completions=[chat], problem=[problem]) == [reward]
+
+
 def test_rows_of_other_tasks_have_no_reward_in_trl() -> None:
     problem, proof = BEST
     function = reward_function("sound")
