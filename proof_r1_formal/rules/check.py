@@ -136,7 +136,7 @@ def check_rule(
     best: RuleResult = NoMatch()
     left = budget
     for plain, whole, reading in _attempts(dependencies, conclusion, (True,) if plainly else (True, False)):
-        if (isinstance(best, Match) and not best.unstated) or left <= 0:
+        if (isinstance(best, Match) and not best.unstated) or left < 0:  # at 0, the next reading says that it is spent
             break
         concluded = conclusion if reading is None else reading.conclusion
         step = _Step(dependencies, concluded, oracle, left, reading, whole=whole, inhabited=True, plain=plain)

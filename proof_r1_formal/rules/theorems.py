@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from msgspec import structs
+
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.checker import shown
-from proof_r1_formal.kernel.pattern import instance
+from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signed import signed
-from proof_r1_formal.kernel.syntax import App, ForAll, Formula, Implies, Var
+from proof_r1_formal.kernel.syntax import App, ForAll, Formula, Implies, Term, Var
 from proof_r1_formal.kernel.term import Apply, Arbitrary, Line, Proof, Repeat, Suppose, Theorem, renumber
-from proof_r1_formal.kernel.transform import instantiate
+from proof_r1_formal.kernel.transform import instantiate, map_terms
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.schema import Schema
@@ -46,7 +48,26 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
         match: the instance.
         dependencies, conclusion: of the step.
     """
+    if any(constant.sort is not None for constant in match.constants):
+        match = _with_plain_constants(match)
     return _under(match, dependencies, conclusion, match.constants, len(match.hypotheses))
+
+
+def _with_plain_constants(match: Match) -> Match:
+    """The match with arbitrary elements that name no sort: in a proof they have that of the quantifier."""
+
+    def plain(term: Term) -> Term:
+        if not isinstance(term, App):
+            return term
+        sort = None if term in match.constants else term.sort
+        return App(term.function, tuple(map(plain, term.arguments)), sort)
+
+    def changed(value: Lambda | Term) -> Lambda | Term:
+        return Lambda(value.variables, map_terms(value.body, plain)) if isinstance(value, Lambda) else plain(value)
+
+    substitution = {name: changed(value) for name, value in match.substitution.items()}
+    constants = tuple([App(constant.function, ()) for constant in match.constants])
+    return structs.replace(match, substitution=substitution, constants=constants)
 
 
 def _under(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import pytest
+from msgspec import structs
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.engine.lines import lines_of
-from proof_r1_formal.kernel.answer import Entailed, Query
+from proof_r1_formal.engine.oracle import Answers, Oracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Reason, Unknown
 from proof_r1_formal.kernel.checker import check as check_proof
+from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Apply, Proof
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
-from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, _better, check_rule
 from proof_r1_formal.rules.hypotheses import readings
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
@@ -73,6 +79,8 @@ UNDER_HYPOTHESES = [
     ("EXISTENTIAL_ELIMINATION", "S → ∃x P(x); ∀x (S ∧ P(x) → Q) |- S → Q"),
     ("EQUALITY_SUBSTITUTION", "∀x (P(x) → x = a) |- ∀x (P(x) ∧ Q(x) → Q(a))"),
     ("EQUALITY_REFLEXIVITY", "|- ∀x (P(x) → f(x) = f(x))"),
+    ("EQUALITY_SUBSTITUTION", "∀x:Dog ∀y:Dog (P(x) → x = y) |- ∀x:Dog ∀y:Dog (P(x) ∧ Q(x) → Q(y))"),
+    ("IMPLICATION_ELIMINATION", "∀x:Dog (P(x) → (Q(x) → R(x))); ∀x:Dog (P(x) → Q(x)) |- ∀x:Dog (P(x) → R(x))"),
     ("REITERATION", "P → R |- P ∧ Q → R"),
     ("REITERATION", "P |- Q ∧ P → P"),
 ]
@@ -199,7 +207,9 @@ def test_proofs_under_hypotheses_are_written_for_isabelle(rule: str, step: str) 
     assert read_theory(answer_theory(one_step(query, proof), "Answer"), "Answer").conclusion == query.conclusion
 
 
-QUANTIFIED = [step for _, step in UNDER_HYPOTHESES if "∀" in step and "S → " not in step and "a" not in step]
+QUANTIFIED = [
+    step for _, step in UNDER_HYPOTHESES if "∀" in step and not any(one in step for one in ("S → ", "a", ":"))
+]
 
 
 @pytest.mark.parametrize("rule", COMPLETE.rules, ids=lambda rule: rule.name)
@@ -259,3 +269,197 @@ def test_plainly_fewer_instances_are_found(rule: str, step: str) -> None:
     assert known is not None
     plain = check_rule(known, *read(step), TABLES, hypotheses=True, plainly=True)
     assert plain in (check(rule, step), NoMatch())
+
+
+EXACTLY: list[tuple[str, str, dict[str, Any], int, str]] = [
+    (
+        "IMPLICATION_ELIMINATION",
+        "P; P → (Q → R); S → Q |- S → R",
+        {},
+        169,
+        "implication_elimination; A := Q; B := R; from Q → R",
+    ),
+    (
+        "IMPLICATION_ELIMINATION",
+        "P → Q; Q → R; P |- S → R",
+        {"budget": 40},
+        57,
+        "implication_elimination; A := Q; B := R; from Q → R; unstated Q",
+    ),
+    (
+        "IMPLICATION_ELIMINATION",
+        "(A ∨ ¬A) → B |- B",
+        {},
+        96,
+        "implication_elimination; A := A ∨ ¬A; B := B; from A ∨ ¬A → B; unstated A ∨ ¬A",
+    ),
+    (
+        "IMPLICATION_ELIMINATION",
+        'A → ∀"x" B; A |- B',
+        {},
+        86,
+        'implication_elimination; A := A; B := ∀"x" B; from A → ∀"x" B',
+    ),
+    ("EXISTENTIAL_INTRODUCTION", "∀x:Dog ∀y:Cat R(x, y) |- ∃x:Dog ∃y:Cat R(x, y)", {"terminal": True}, 9, "NoMatch"),
+    (
+        "EXISTENTIAL_INTRODUCTION",
+        "P(a) |- ∃x P(x)",
+        {},
+        3,
+        "existential_introduction; x := x; A(Entity) := P(x); t := a",
+    ),
+    (
+        "EQUALITY_SUBSTITUTION",
+        "∀x:Dog (P(x) → x = a) |- ∀x:Dog (P(x) ∧ Q(x) → Q(a))",
+        {"plainly": True},
+        14,
+        'equality_substitution; t := x; u := a; A(Dog) := Q("\\u2423hole"); from x = a',
+    ),
+    (
+        "EQUALITY_SUBSTITUTION",
+        "∀y R(b, y); ∀x:Dog (P(x) → x = a) |- ∀x:Dog (P(x) ∧ Q(x) → Q(a))",
+        {},
+        24,
+        'equality_substitution; t := x; u := a; A(Dog) := Q("\\u2423hole"); from x = a',
+    ),
+    (
+        "EQUALITY_SUBSTITUTION",
+        "∀x:Cat S(x); ∀x:Dog (P(x) → x = a) |- ∀x:Dog (P(x) ∧ Q(x) → Q(a))",
+        {"terminal": True},
+        25,
+        "NoMatch",
+    ),
+    (
+        "EQUALITY_SUBSTITUTION",
+        "a = b |- b = a",
+        {},
+        7,
+        'equality_substitution; t := a; u := b; A(Entity) := "\\u2423hole" = a; from a = b',
+    ),
+    (
+        "EQUALITY_SUBSTITUTION",
+        "a = b; ∀x (P(x) → R(x, a)) |- ∀y (P(y) → R(y, b))",
+        {"terminal": True},
+        9,
+        'equality_substitution; t := a; u := b; A(Entity) := ∀x (P(x) → R(x, "\\u2423hole")); from a = b',
+    ),
+    (
+        "CONJUNCTION_INTRODUCTION",
+        "∀x ∀y P(x, y) |- ∀z (Q(z) → (∀x P(z, x)) ∧ Q(z))",
+        {},
+        9,
+        "conjunction_introduction; A := ∀x P(z, x); B := Q(z)",
+    ),
+    (
+        "CONJUNCTION_INTRODUCTION",
+        "∀x P(x) ∧ B; C |- (∀y P(y) ∧ B) ∧ C",
+        {},
+        4,
+        "conjunction_introduction; A := ∀y P(y); B := B ∧ C",
+    ),
+    (
+        "CONJUNCTION_ELIMINATION",
+        "∀x:Dog (P(x) ∧ Q) |- Q",
+        {},
+        8,
+        'conjunction_elimination; A := Q; B := P("\\u2423element"); from P("\\u2423element") ∧ Q',
+    ),
+    ("CONJUNCTION_ELIMINATION", "∀x:Dog (P(x) ∧ Q) |- Q", {"hypotheses": False}, 5, "NoMatch"),
+    (
+        "CONJUNCTION_ELIMINATION",
+        "∀x (P(x) ∧ Q) |- Q",
+        {},
+        8,
+        'conjunction_elimination; A := Q; B := P("\\u2423element"); from P("\\u2423element") ∧ Q',
+    ),
+    (
+        "UNIVERSAL_PROPOSITIONAL_INFERENCE",
+        "∀x (A(x) → D(x)); ∀x (B(x) → D(x)); ∀x (C(x) → D(x)) |- ∀x (A(x) ∨ B(x) ∨ C(x) → D(x))",
+        {"hypotheses": False},
+        97,
+        (
+            "universal_propositional_inference_or; x := x; A(Entity) := A(x) ∨ B(x); C(Entity) := D(x); "
+            "B(Entity) := C(x); from ∀x (A(x) → D(x)); from ∀x (B(x) → D(x)); from ∀x (C(x) → D(x))"
+        ),
+    ),
+    (
+        "EXCLUSIVE_DISJUNCTION_INTRODUCTION",
+        "A; B ∨ ¬B |- A ⊕ (B ∧ ¬B)",
+        {},
+        12,
+        "xor_introduction_left; A := A; B := B ∧ ¬B",
+    ),
+    ("GOAL_BINDING", "A; B |- A", {}, 0, "NoMatch"),
+]
+"""A rule, a step, options of the check, its price in steps, and what it finds."""
+
+
+def told(found: RuleResult) -> str:
+    """What a check found: schema, substitution with the sorts of variables, anchors and unstated premises."""
+    if not isinstance(found, Match):
+        return type(found).__name__
+    parts = [found.schema.name]
+    for name, value in found.substitution.items():
+        if isinstance(value, Lambda):
+            sorts = f"({', '.join([variable.sort for variable in value.variables])})" if value.variables else ""
+            parts.append(f"{name}{sorts} := {value.body}")
+        else:
+            parts.append(f"{name} := {value}")
+    parts += [f"from {anchor.element}" for anchor in found.principal]
+    return "; ".join([*parts, *[f"unstated {formula}" for formula in found.unstated]])
+
+
+@pytest.mark.parametrize(("rule", "step", "options", "price", "finds"), EXACTLY)
+def test_what_checks_find_and_cost(rule: str, step: str, options: dict[str, Any], price: int, finds: str) -> None:
+    known = COMPLETE.find(rule)
+    assert known is not None
+    metered = TABLES.with_budget(1_000_000, "test")
+    dependencies, conclusion = read(step)
+    found = check_rule(known, dependencies, conclusion, metered, **{"hypotheses": True, **options})
+    assert (told(found), metered.charged) == (finds, price)
+    if isinstance(found, Match):
+        proof = instance_proof(found, dependencies, conclusion)
+        assert proof is not None
+        check_proof(proof, dependencies, conclusion)
+
+
+@pytest.mark.parametrize(("rule", "step"), PLAIN + UNDER_HYPOTHESES)
+def test_a_small_budget_leaves_an_instance_undecided(rule: str, step: str) -> None:
+    """Also one that ends just where a reading has been looked through."""
+    known = COMPLETE.find(rule)
+    assert known is not None
+    for budget in range(priced(rule, step)[1]):
+        found = check_rule(known, *read(step), TABLES, hypotheses=True, budget=budget)
+        assert isinstance(found, (Match, Undecided)), budget
+
+
+def test_whether_a_formula_is_a_logical_truth_may_stay_open() -> None:
+    """Then nobody knows whether the step takes one logical truth for another."""
+
+    class Silent:
+        name = "silent"
+
+        def decide(self, query: Query) -> Answer:
+            del query
+            return Unknown(Reason.TIMEOUT)
+
+    rule = COMPLETE.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    step = read("R → P(a) ∨ ¬P(a); R |- Q(a) ∨ ¬Q(a)")
+    found = check_rule(rule, *step, Oracle(Answers(Silent())), hypotheses=True)
+    assert found == Undecided("a question of the rule stayed undecided (timeout)")
+
+
+def test_of_two_results_the_more_informative_counts() -> None:
+    """The first of two alike; one whose premises are stated before one that merges two inferences."""
+    stated = check("REITERATION", "P |- P")
+    merged = structs.replace(stated, unstated=(parse_formula("P"),))
+    ranks: list[list[RuleResult]] = [
+        [stated, check("REITERATION", "Q |- Q")],
+        [merged, structs.replace(merged, unstated=(parse_formula("Q"),))],
+        [Undecided("a"), Undecided("b")],
+        [NoMatch()],
+    ]
+    ordered = [(rank, one) for rank, of in enumerate(ranks) for one in of]
+    for (rank, one), (other_rank, other) in product(ordered, ordered):
+        assert _better(one, other) is (other if other_rank < rank else one)
