@@ -108,7 +108,8 @@ def evaluate(
     if described is not None and (named := [name for name, is_given in given.items() if is_given]):
         common.fail(f"a study names rules, format and notation for each dataset: drop {', '.join(named)}")
     inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
-    common.check_outputs(json, markdown, latex, diagnosis, inputs=inputs)
+    outputs = [json, markdown, latex, diagnosis]
+    common.check_outputs(*outputs, inputs=inputs)
     for folder in (csv, plots):
         if folder is not None:
             check_folder(folder)
@@ -141,24 +142,28 @@ def evaluate(
     for table in tables:
         if (shown := to_rich(table, wide=wide)).row_count:
             common.OUT.print(shown)
+    files = {} if csv is None else _csv_files(csv, tables)
+    pictures = {} if plots is None else study_pictures(results)
+    outputs += [*files, *(() if plots is None else picture_files(pictures, plots))]
+    common.check_outputs(*outputs, inputs=inputs)
     if json is not None:
         write_output(json, to_json(tables))
     if markdown is not None:
         write_output(markdown, "\n".join(map(to_markdown, tables)).encode())
     if latex is not None:
         write_output(latex, "\n".join(map(to_latex, tables)).encode())
-    if csv is not None:
-        files = {csv / f"{number:02}-{_slug(table.title)}.csv": table for number, table in enumerate(tables, 1)}
-        common.check_outputs(*files, inputs=inputs)
-        for path, table in files.items():
-            write_output(path, to_csv(table).encode())
+    for path, table in files.items():
+        write_output(path, to_csv(table).encode())
     if plots is not None:
-        pictures = study_pictures(results)
-        common.check_outputs(*picture_files(pictures, plots), inputs=inputs)
         write_pictures(pictures, plots)
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.misnamed).encode("ascii"))
     common.finish(left_out, assessor.doubts)
+
+
+def _csv_files(folder: Path, tables: Sequence[Table]) -> dict[Path, Table]:
+    """The file of each table."""
+    return {folder / f"{number:02}-{_slug(table.title)}.csv": table for number, table in enumerate(tables, 1)}
 
 
 def _slug(title: str) -> str:

@@ -96,6 +96,16 @@ def test_what_the_reader_leaves_out_is_counted_in_the_table(run: Run, tmp_path: 
     assert (done.status, unreadable in done.stdout) == (0, False)
 
 
+def test_a_file_in_the_folder_of_tables_is_not_written_twice(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    assert run("evaluate", *INPUTS, "--csv", str(folder)).status == 0
+    first = min(folder.iterdir())
+    before = first.read_bytes()
+    done = run("evaluate", *INPUTS, "--csv", str(folder), "--json", str(first))
+    assert (done.status, "two outputs would go to this file" in done.stderr) == (2, True)
+    assert first.read_bytes() == before
+
+
 def test_a_study_names_the_notation_of_its_problems(run: Run, tmp_path: Path) -> None:
     """Options for the problems of one file have no effect on a study, so they are refused."""
     copy_examples(tmp_path)
