@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from proof_r1_formal.engine import get_solver
     from proof_r1_formal.engine.solver import Limits
     from proof_r1_formal.errors import ParseError, ProofR1Error
-    from proof_r1_formal.evaluation.measures import INVALID_RULE, Metrics
+    from proof_r1_formal.evaluation.measures import Metrics
     from proof_r1_formal.evaluation.metrics import evaluate_metrics
     from proof_r1_formal.evaluation.metrics_tables import metrics_tables
     from proof_r1_formal.kernel.answer import Answer, Entailed, Query, Refuted, Unknown
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.session import SessionState
     from proof_r1_formal.proof.verify import Verifier, VerifierSession
     from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN, catalogue
-    from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+    from proof_r1_formal.rules.schema import GOAL_BINDING, INVALID_RULE, Catalogue
     from proof_r1_formal.text.parse import parse_formula
     from proof_r1_formal.text.show import show
 
@@ -96,7 +96,7 @@ _MODULES = {
     "text.show": "show",
     "kernel.syntax": "Formula",
     "evaluation.metrics": "evaluate_metrics",
-    "evaluation.measures": "INVALID_RULE Metrics",
+    "evaluation.measures": "Metrics",
     "evaluation.metrics_tables": "metrics_tables",
     "proof.action": "FIELDS MAX_DEPENDENCIES read_action",
     "proof.batch": "Settings verify verify_many",
@@ -104,7 +104,7 @@ _MODULES = {
     "proof.session": "SessionState",
     "proof.verify": "Verifier VerifierSession",
     "rules.catalogue": "COMPLETE FOLIO TRAIN catalogue",
-    "rules.schema": "GOAL_BINDING Catalogue",
+    "rules.schema": "GOAL_BINDING INVALID_RULE Catalogue",
     "engine": "get_solver",
     "engine.solver": "Limits",
     "kernel.answer": "Answer Entailed Query Refuted Unknown",

@@ -22,7 +22,6 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluation.diagnosis import Diagnosis, Misnamed, misnamed_steps
 from proof_r1_formal.evaluation.estimates import estimates, quotient
 from proof_r1_formal.evaluation.measures import (
-    INVALID_RULE,
     RATES,
     Contract,
     Eligibility,
@@ -40,7 +39,7 @@ from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.rules.schema import INVALID_RULE, Catalogue
 from proof_r1_formal.workers import PROCESSES, ordered_map
 
 CHUNK = 16

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.engine.oracle import Oracle
-from proof_r1_formal.evaluation.measures import INVALID_RULE
 from proof_r1_formal.evaluation.outcomes import rule_name
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.syntax import Formula
@@ -28,7 +27,7 @@ from proof_r1_formal.proof.answer import states
 from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.rules.schema import GOAL_BINDING, INVALID_RULE, Catalogue
 
 EXAMPLES = 3
 """Number of examples for each kind of error."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-INVALID_RULE = "INVALID_RULE"
-"""The bucket of steps that name no known rule."""
 CONFIDENCE = 0.95
 """The level of the bootstrap intervals."""
 LEAST_RESAMPLES = 40

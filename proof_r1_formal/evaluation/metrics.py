@@ -30,7 +30,6 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import (
-    INVALID_RULE,
     Contract,
     Eligibility,
     Exclusion,
@@ -45,6 +44,7 @@ from proof_r1_formal.evaluation.measures import (
 )
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length, step_outcome, under_contract
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.rules.schema import INVALID_RULE
 
 _DIFFICULTIES = ("easy", "medium", "hard")
 _CHECKS = ("schema", "semantic", "rule", "progress")

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.evaluation.measures import INVALID_RULE, Contract, Eligibility, Measure, Row, StepOutcome
+from proof_r1_formal.evaluation.measures import Contract, Eligibility, Measure, Row, StepOutcome
 from proof_r1_formal.proof.action import Trace, summary_span
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.rules.schema import GOAL_BINDING, INVALID_RULE, Catalogue
 
 _CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
 _RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}

@@ -23,8 +23,6 @@ from proof_r1_formal.text.show import show
 
 GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""
-
-
 INVALID_RULE = "INVALID_RULE"
 """The name under which credit and metrics count the steps whose rule is unknown; no rule may have it."""
 

@@ -21,13 +21,12 @@ from proof_r1_formal.evaluation.diagnosis import (
     misnamed_record,
     misnamed_steps,
 )
-from proof_r1_formal.evaluation.measures import INVALID_RULE
 from proof_r1_formal.kernel.answer import Answer, Entailed, Query
 from proof_r1_formal.kernel.syntax import Iff
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import INQUIRY_STEPS, Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.rules.schema import GOAL_BINDING, INVALID_RULE
 from proof_r1_formal.testing.attempts import Attempt, completion_of, valid_attempts
 from tests import build
 from tests.build import GROUPS, action, completion

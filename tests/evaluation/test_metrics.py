@@ -20,7 +20,6 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.evaluation.assessment import assess, examine_many
 from proof_r1_formal.evaluation.measures import (
-    INVALID_RULE,
     RATES,
     Contract,
     Estimate,
@@ -42,6 +41,7 @@ from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.schema import INVALID_RULE
 from proof_r1_formal.text.parse import parse_formula
 from tests import build
 from tests.build import STEP, TRACE, action, completion

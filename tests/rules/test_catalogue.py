@@ -18,7 +18,6 @@ from proof_r1_formal.assistants.lean import FORBIDDEN, LeanKernel, foreign_word
 from proof_r1_formal.assistants.proof_writer import own_theorems
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, schema_theorem
 from proof_r1_formal.errors import CatalogueError, DataError
-from proof_r1_formal.evaluation import measures
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda
@@ -30,7 +29,7 @@ from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalo
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
 from proof_r1_formal.rules.restating import restating_schemata
-from proof_r1_formal.rules.schema import INVALID_RULE, Catalogue, Condition, Example, Rule, schema
+from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from tests.build import sequent
 
@@ -103,10 +102,6 @@ def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, 
     assert str(error.value).startswith(f"{file}: ")
     if says != "surrogates not allowed":
         assert says in str(error.value)
-
-
-def test_the_reserved_name_is_that_of_the_metrics() -> None:
-    assert INVALID_RULE == measures.INVALID_RULE
 
 
 def test_a_file_may_have_goal_binding_itself_as_the_package_has_it(tmp_path: Path) -> None:
