@@ -100,7 +100,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         *VERIFICATION,
     ),
     "proof_r1_formal/proof/context.py": (*VERIFIER, "test_python_api.py"),
-    "proof_r1_formal/proof/step.py": VERIFIER,
+    "proof_r1_formal/proof/step.py": ("proof/test_progress.py", *VERIFIER),
     "proof_r1_formal/proof/session.py": ("proof/test_session.py", "proof/test_answer.py", *VERIFIER[:-1]),
     "proof_r1_formal/proof/verify.py": (*VERIFIER, "test_python_api.py"),
     "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
