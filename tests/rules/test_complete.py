@@ -18,7 +18,7 @@ from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Apply, Proof
 from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO
-from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, _better, check_rule
+from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, RuleResult, Undecided, _better, check_rule
 from proof_r1_formal.rules.hypotheses import readings
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
@@ -433,20 +433,27 @@ def test_a_small_budget_leaves_an_instance_undecided(rule: str, step: str) -> No
         assert isinstance(found, (Match, Undecided)), budget
 
 
-def test_whether_a_formula_is_a_logical_truth_may_stay_open() -> None:
-    """Then nobody knows whether the step takes one logical truth for another."""
+class Silent:
+    name = "silent"
 
-    class Silent:
-        name = "silent"
+    def decide(self, query: Query) -> Answer:
+        del query
+        return Unknown(Reason.TIMEOUT)
 
-        def decide(self, query: Query) -> Answer:
-            del query
-            return Unknown(Reason.TIMEOUT)
 
-    rule = COMPLETE.find("IMPLICATION_ELIMINATION")
+@pytest.mark.parametrize(
+    ("name", "step", "budget"),
+    [
+        # whether the step takes one logical truth for another
+        ("IMPLICATION_ELIMINATION", "R → P(a) ∨ ¬P(a); R |- Q(a) ∨ ¬Q(a)", CHECK_BUDGET),
+        # a later reading ends with the budget
+        ("REDUCTIO_AD_ABSURDUM", "¬P → ¬Q; ¬P → Q |- P", 10),
+    ],
+)
+def test_the_first_open_question_is_told(name: str, step: str, budget: int) -> None:
+    rule = COMPLETE.find(name)
     assert rule is not None
-    step = read("R → P(a) ∨ ¬P(a); R |- Q(a) ∨ ¬Q(a)")
-    found = check_rule(rule, *step, Oracle(Answers(Silent())), hypotheses=True)
+    found = check_rule(rule, *read(step), Oracle(Answers(Silent())), hypotheses=True, budget=budget)
     assert found == Undecided("a question of the rule stayed undecided (timeout)")
 
 
