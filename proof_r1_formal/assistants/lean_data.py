@@ -303,8 +303,8 @@ class _Writer:
         patterns = (*theorem.premises, theorem.conclusion)
         parts = [part for pattern in patterns for part in subformulas(pattern)]
         binders = {part.variable.name for part in parts if isinstance(part, Binder)}
-        if not all(isinstance(part, Atom | Not | Binary | Binder) for part in parts):
-            raise ProofError("a pattern of a theorem has another part than atoms, connectives and quantifiers")
+        if not all(isinstance(part, Atom | Eq | Not | Binary | Binder) for part in parts):
+            raise ProofError("a pattern of a theorem has ⊤ or ⊥")
         for name, (kind, arity) in dict.fromkeys(use for pattern in patterns for use in symbols(pattern).uses):
             value = substitution.get(name)
             is_formula = isinstance(value, Lambda) and kind == "predicate" and len(value.variables) == arity

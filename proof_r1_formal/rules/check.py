@@ -276,7 +276,7 @@ class _Step:
             self._terms = ground_terms((*self._dependencies, self._conclusion))
         known = self._terms.get(sort, ())
         if self._inhabited and not known:  # domains are not empty
-            return (_ELEMENT if sort == ENTITY else App(_ELEMENT.function, (), sort),)
+            return (_ELEMENT if sort == ENTITY else App(f"{_ELEMENT.function} {sort}", (), sort),)
         return known
 
     def _substantial(self, premises: Iterable[Formula]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.lean_evidence import entailment_theorem
 from proof_r1_formal.engine.lines import lines_of
@@ -84,6 +85,12 @@ UNDER_HYPOTHESES = [
     ("REITERATION", "P → R |- P ∧ Q → R"),
     ("REITERATION", "P |- Q ∧ P → P"),
 ]
+
+OF_AN_ELEMENT = [
+    ("CONJUNCTION_ELIMINATION", "∀x (P(x) ∧ Q) |- Q"),
+    ("CONJUNCTION_ELIMINATION", "∀x:Dog ∀y:Cat (R(x, y) ∧ Q) |- Q"),
+]
+"""No term of the step is of these sorts, whose domains have elements nevertheless."""
 
 NEAR_MISSES = [
     ("DISJUNCTION_INTRODUCTION", "P ∨ Q; ¬P |- Q ∨ R"),
@@ -194,9 +201,12 @@ def instance_of(name: str, step: str) -> tuple[Query, Proof, Match]:
 
 
 def test_lean_accepts_the_proof_of_every_instance(lean: LeanKernel) -> None:
+    """In both styles of certificates."""
     found = [instance_of(*each) for each in PLAIN + TURNED + UNDER_HYPOTHESES]
-    theorems = [entailment_theorem(query.dependencies, query.conclusion, proof) for query, proof, _ in found]
-    assert [said for said in lean.check(theorems) if not said.accepted] == []
+    proofs = [*found, *[instance_of(*each) for each in OF_AN_ELEMENT]]
+    for style in (entailment_theorem, reflection.entailment):
+        theorems = [style(query.dependencies, query.conclusion, proof) for query, proof, _ in proofs]
+        assert [said for said in lean.check(theorems) if not said.accepted] == []
     used = {match.schema.name for _, _, match in found if not (match.constants or match.hypotheses)}
     assert used == {schema.name for rule in ADDED for schema in rule.schemata}
 
@@ -362,9 +372,19 @@ EXACTLY: list[tuple[str, str, dict[str, Any], int, str]] = [
         "∀x:Dog (P(x) ∧ Q) |- Q",
         {},
         8,
-        'conjunction_elimination; A := Q; B := P("\\u2423element"); from P("\\u2423element") ∧ Q',
+        'conjunction_elimination; A := Q; B := P("\\u2423element Dog"); from P("\\u2423element Dog") ∧ Q',
     ),
     ("CONJUNCTION_ELIMINATION", "∀x:Dog (P(x) ∧ Q) |- Q", {"hypotheses": False}, 5, "NoMatch"),
+    (
+        "CONJUNCTION_ELIMINATION",
+        "∀x:Dog ∀y:Cat (R(x, y) ∧ Q) |- Q",
+        {},
+        9,
+        (
+            'conjunction_elimination; A := Q; B := R("\\u2423element Dog", "\\u2423element Cat"); '
+            'from R("\\u2423element Dog", "\\u2423element Cat") ∧ Q'
+        ),
+    ),
     (
         "CONJUNCTION_ELIMINATION",
         "∀x (P(x) ∧ Q) |- Q",
