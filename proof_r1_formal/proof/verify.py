@@ -148,7 +148,6 @@ class Verifier:
             SolverError: the solver is missing or broken.
             TypeError: an argument, or a part of the problem, has another type.
         """
-        require_type(problem, Problem, "problem", "read_problems() reads problems from a file")
         require_type(completion, str, "completion", "give the text of the model's answer")
         with self._lock:
             session, parsed = self._run(problem, completion)
