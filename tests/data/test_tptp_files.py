@@ -255,3 +255,14 @@ def test_formulas_without_a_goal_may_contradict_each_other(tmp_path: Path, name:
 def test_a_status_answers_what_formulas_without_a_goal_ask(tmp_path: Path) -> None:
     for status, answer in (("Unsatisfiable", GOAL_TRUE), ("Satisfiable", None)):
         assert one(tmp_path, f"% Status : {status}\ncnf(one, axiom, p).").answer == answer
+
+
+def test_a_goal_that_cannot_be_used_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "goals.p"
+    path.write_text(
+        "fof(a, axiom, p(c)).\nfof(b, conjecture, q(c)).\n\nfof(d, conjecture, p(c, c)).\n", encoding="utf-8"
+    )
+    found = read_problems(path)
+    assert len(found) == 1
+    [rejected] = found.rejected
+    assert rejected.line == 4

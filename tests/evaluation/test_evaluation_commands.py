@@ -96,6 +96,12 @@ def test_what_the_reader_leaves_out_is_counted_in_the_table(run: Run, tmp_path: 
     assert (done.status, unreadable in done.stdout) == (0, False)
 
 
+def test_the_tables_of_files_have_their_details(run: Run, tmp_path: Path) -> None:
+    assert run("evaluate", *INPUTS, "--json", str(tmp_path / "made.json")).status == 0
+    titles = [table["title"] for table in json.loads((tmp_path / "made.json").read_text("ascii"))]
+    assert {"Scores", "Left out", "Best of K by evidence", "First errors"} <= set(titles)
+
+
 def test_a_file_in_the_folder_of_tables_is_not_written_twice(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     assert run("evaluate", *INPUTS, "--csv", str(folder)).status == 0
