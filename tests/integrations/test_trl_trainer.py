@@ -194,6 +194,23 @@ def test_shared_prompts_keep_groups_together(trainer: Callable[..., Any]) -> Non
         assert (batch["advantages"] * (1 - batch["completion_mask"]) == 0).all()
 
 
+def test_without_shared_prompts_batches_are_those_of_trl(
+    trainer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    regrouped: list[object] = []
+
+    def regroup(batches: object) -> object:
+        regrouped.append(batches)
+        return batches
+
+    monkeypatch.setattr("proof_r1_formal.integrations.trl.regroup", regroup)
+    for share in (False, True):
+        made = trainer(share_prompts=share, gradient_checkpointing=False)
+        made.model.train()
+        made._prepare_inputs(next(iter(made.get_train_dataloader())))
+        assert len(regrouped) == share
+
+
 @pytest.mark.parametrize("method", ["grpo", "prosfi", "expert_iteration", "no_closure", "no_verification"])
 def test_every_method_is_this_class(trainer: Callable[..., Any], method: str) -> None:
     made = trainer(method=method, preset="hardened", max_steps=2)
