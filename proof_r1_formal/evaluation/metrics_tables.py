@@ -130,7 +130,8 @@ def steps_table(groups: Mapping[str, Group]) -> Table:
 def left_out_table(results: Mapping[str, Metrics], unreadable: Sequence[int]) -> Table:
     """The outputs that are in no score, by the reason, with a column for each result, under its name.
 
-    ``unreadable`` is how many lines of the files of each result hold no output; without any, there is no row.
+    ``unreadable`` counts, for each result, the lines of its files that hold no output. The table has a row for these
+    lines if there are any.
     """
     found = results.values()
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in found] for reason in Exclusion}

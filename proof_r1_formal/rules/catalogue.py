@@ -77,7 +77,7 @@ def read_catalogue(path: Path) -> Catalogue:
 
 def _extended(name: str) -> Catalogue:
     if name not in (known := get_args(RuleSystem)):
-        raise CatalogueError(f"extends: there is no catalogue {name!r} of the package; there are {', '.join(known)}")
+        raise CatalogueError(f"extends: unknown catalogue {name!r}; available: {', '.join(known)}")
     return _built_in(cast(RuleSystem, name))
 
 
@@ -132,7 +132,7 @@ def _require_goal_binding(made: Catalogue) -> None:
 
 def _condition(name: str, what: str) -> Condition:
     if name not in (known := [each.value for each in Condition]):
-        raise CatalogueError(f"{what}: there is no condition {name!r}; there are {', '.join(known)}")
+        raise CatalogueError(f"{what}: unknown condition {name!r}; available: {', '.join(known)}")
     return Condition(name)
 
 

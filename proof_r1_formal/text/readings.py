@@ -290,11 +290,14 @@ def _require_negation(tokens: Sequence[Token], index: int, own: Collection[str])
     token, before = tokens[index], tokens[index - 1] if index else None
     if before is not None and before.value == "|" and before.end_pos == token.start_pos and "|-" not in own:
         raise ambiguous(before, "'|-' may be ⊢, which is not part of a formula, or '∨ ¬', with a blank between them")
-    depth, end = 0, index + 1
-    while end < len(tokens) and (depth > 0 or tokens[end].type in ("NAME", "CALL", "_LPAR")):
+    end = index + 1
+    if end == len(tokens) or tokens[end].type == "_LPAR":
+        return
+    depth = 0  # a negation inside ends the walk, so that nested ones are not walked through again and again
+    while end < len(tokens) and tokens[end].type in _OF_TERMS and depth >= 0:
         depth += (tokens[end].type == "_LPAR") - (tokens[end].type == "_RPAR")
         end += 1
-    if end < len(tokens) and tokens[end].type in _EQUALITY and tokens[index + 1].type != "_LPAR":
+    if depth == 0 and end < len(tokens) and tokens[end].type in _EQUALITY:
         sign = token.value
         raise ambiguous(token, f"{sign!r} may belong to the term, written '\"{sign}\"(…)', or negate the equation, '¬'")
 
@@ -313,6 +316,7 @@ def _argument_or_formula(text: str) -> str:
 
 
 _EQUALITY = ("_EQ", "_NEQ")
+_OF_TERMS = ("NAME", "CALL", "_LPAR", "_RPAR", "_COMMA")
 
 
 def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, complete: bool) -> None:

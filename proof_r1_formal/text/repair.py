@@ -148,12 +148,12 @@ def _balance(text: str, parse: Parser, notation: NotationName) -> Repaired | Non
     surplus, missing = _unmatched_places(_mask_quotes(text))
     if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None
-    # Where a ) is missing and another one is surplus, it stands in the wrong place: no ( is one too many.
     found: Formula | None = None
     kept = True
     pending, seen = [text], {text}
     while pending:
         current = pending.pop()
+        # Where a ) is missing and another one is surplus, it stands in the wrong place: no ( is one too many.
         changed = [each for each in dict.fromkeys(_edits(current, drop=not surplus)) if each not in seen]
         seen.update(changed)
         if len(seen) > _MAX_TRIES:

@@ -104,12 +104,14 @@ class Resolver:
                 if token[0] != '"' and (name, ("predicate", len(side.arguments))) in uses:
                     stands = f"{name!r}, elsewhere a predicate, stands beside '='"
                     self._refuse(token, f"{stands}, so this may be the equation '{equation}' of terms, or '{other}'")
-        if self._constants and _IDENTITY.search(QUOTED.sub("", self._text)):
+        if self._constants and (sign := _IDENTITY.search(QUOTED.sub("", self._text))):
+            equation, connective = ("≠", "⊕") if sign[0] == "≢" else ("=", "↔")
             uses = symbols(formula).uses
             for name, token in self._constants.items():
                 if token[0] != '"' and (name, ("predicate", 0)) in uses:
-                    meant = "may stand between terms, written '=', or between formulas, written '↔'"
-                    self._refuse(token, f"{name!r} is a constant here and a proposition elsewhere, so '≡' {meant}")
+                    meant = f"between terms, written '{equation}', or between formulas, written '{connective}'"
+                    clash = f"{name!r} is a constant here and a proposition elsewhere"
+                    self._refuse(token, f"{clash}, so {sign[0]!r} may stand {meant}")
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
             for name, token in self._foreign.items():

@@ -466,7 +466,7 @@ def test_the_strict_contract_discards_malformed_outputs(code: Code) -> None:
 
 @pytest.mark.parametrize("contract", ["strict", "per-action"])
 def test_the_strict_contract_holds_for_uncertain_problems(contract: Contract) -> None:
-    """A discarded output is no right answer, and nothing confirms it."""
+    """A discarded output is not a right answer, and its countermodels are not counted."""
     given = broken("mvv", Code.MISSING_FIELD)
     given = msgspec.structs.replace(given, problem_id="u", uncertain="verified", verified=True)
     metrics = evaluate_metrics({"u": problem("u", answer="h_goal_uncertain")}, [given], contract=contract)

@@ -66,7 +66,7 @@ r = "[A ∧ B] ⊢ A"
         (
             "[rules.R]",
             'extends = "trane"\n[rules.R]',
-            "no catalogue 'trane' of the package; there are train, folio, ",
+            "unknown catalogue 'trane'; available: train, folio, ",
         ),
         ("[rules.R]", "rules.S = 3\n[rules.R]", "rule 'S': Expected `object`, got `int`"),
         ("rules.R", "rules.INVALID_RULE", "the name 'INVALID_RULE' is reserved, as credit and metrics count"),
@@ -86,7 +86,7 @@ r = "[A ∧ B] ⊢ A"
         (
             '"[A ∧ B] ⊢ A"',
             '{ says = "[A ∧ B] ⊢ A", conditions = ["easy"] }',
-            "rule 'R', schema 'r': there is no condition 'easy'; there are syntactic, ",
+            "rule 'R', schema 'r': unknown condition 'easy'; available: syntactic, ",
         ),
         ("[rules.R]", '[aliases]\nS = "T"\n[rules.R]', "alias 'S' names no rule of it"),
         ("[rules.R]", "\ud800", "surrogates not allowed"),

@@ -174,6 +174,7 @@ _CASES: tuple[tuple[str, str, str | None, *tuple[NotationName, ...]], ...] = (
     ("variables without ∀", "p(x)", None, "prover9"),
     ("comparison", "y > 9  y ∈ s", None),
     ("≡ of terms", "a ≡ b ∧ P(a)", None),
+    ("≡ of terms", "a ≢ b ∧ P(a)", None),
     ("a letter for ∨", "PvQ  (PvQ) → R", None),
     ("a letter for ∨", "FavGb", None, "textbook"),
     ("⊢", "P |- Q  P(a)|-Q(a)", None),
