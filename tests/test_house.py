@@ -30,9 +30,6 @@ FLOORS = (
 """The rooms (folders, and modules outside of folders) from the ground up; a room imports from lower floors only."""
 NEVER = {"proof": {"assistants", "render"}, "credit": {"integrations"}}
 """What a room must not import, wherever that stands."""
-TYPES_ONLY = {"proof.display": {"proof.report"}}
-"""What a module imports for the type checker alone from one that needs it at run time: a report shows itself by
-functions that it imports when they are called."""
 
 
 def modules() -> dict[str, str]:
@@ -75,17 +72,7 @@ def _module_of(name: str) -> str:
     return module or proof_r1_formal._MODULE_OF.get(attribute, "version")
 
 
-def at_run_time(source: str) -> Iterator[str]:
-    """The modules of the package that a source imports anywhere but for the type checker alone."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    return imported(ast.unparse(tree))
-
-
 ARROWS = {name: {found for found in imported(source) if found != name} for name, source in SOURCES.items()}
-RUNNING = {name: {found for found in at_run_time(source) if found != name} for name, source in SOURCES.items()}
 
 
 def rooms(arrows: Mapping[str, set[str]]) -> dict[str, set[str]]:
@@ -129,13 +116,7 @@ def test_imports_lead_downwards() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    assert circle(RUNNING) == set()
-
-
-def test_types_alone_close_known_circles_only() -> None:
-    known = {name: targets - TYPES_ONLY.get(name, set()) for name, targets in ARROWS.items()}
-    assert circle(known) == set()
-    assert circle(ARROWS) == {"proof.display", "proof.report"}
+    assert circle(ARROWS) == set()
 
 
 @pytest.mark.parametrize(
@@ -151,12 +132,6 @@ def test_types_alone_close_known_circles_only() -> None:
 )
 def test_the_check_sees_an_import(module: str, line: str, found: list[str]) -> None:
     assert upward({**ARROWS, module: ARROWS[module] | set(imported(line))}) == found
-
-
-def test_an_import_for_types_alone_is_told_from_one_at_run_time() -> None:
-    source = "if TYPE_CHECKING:\n    import proof_r1_formal.errors\nelse:\n    import proof_r1_formal.cli"
-    assert list(at_run_time(source)) == ["cli"]
-    assert set(imported(source)) == {"cli", "errors"}
 
 
 def test_the_check_sees_a_circle() -> None:

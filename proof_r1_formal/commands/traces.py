@@ -105,8 +105,6 @@ def show(
 
     The closure of the answer is drawn as a tree.
     """
-    from proof_r1_formal.proof.display import trace
-
     common.check_outputs(json, inputs=(problems, completions))
     fields = common.fields_of(field)
     known = problem_files.read_problem_file(problems, format, notation=notation)
@@ -120,7 +118,7 @@ def show(
     reports: list[TraceReport] = []
     doubts = Doubts()
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
-        common.OUT.print(trace(problem, report))
+        common.OUT.print(report.renderable(problem))
         reports.append(report)
         doubts.add(report)
     if not reports:

@@ -15,9 +15,13 @@ import msgspec
 
 from proof_r1_formal.kernel.answer import Evidence, EvidenceLevel
 from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.text.show import show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from proof_r1_formal.data.problem import Problem
+    from proof_r1_formal.proof.display import Action
 
 RewardName: TypeAlias = Literal["answer", "sound", "signals"]
 
@@ -200,7 +204,7 @@ class StepReport(_Report, frozen=True, gc=False):
     def __rich__(self) -> RenderableType:
         from proof_r1_formal.proof import display  # it needs Rich
 
-        return display.step(self)
+        return display.step(_shown(self))
 
 
 class TraceReport(_Report, frozen=True, gc=False):
@@ -280,10 +284,58 @@ class TraceReport(_Report, frozen=True, gc=False):
         ]
         return "\n".join(lines)
 
-    def __rich__(self) -> RenderableType:
+    def renderable(self, problem: Problem | None = None) -> RenderableType:
+        """The report as a Rich renderable: actions with verdicts and reasons, and the closure of the answer as a tree.
+
+        Args:
+            problem: whose question and premises are shown with it.
+        """
         from proof_r1_formal.proof import display  # it needs Rich
 
-        return display.trace(None, self)
+        premises = [] if problem is None else [(p.id, show(p.formula), p.text) for p in problem.premises]
+        idle = [name for name in self.closure if name not in self.used_closure]
+        return display.trace(self._heading(problem), premises, list(map(_shown, self.actions)), self.closure, idle)
+
+    def _heading(self, problem: Problem | None) -> str:
+        option = None if problem is None else problem.option(self.answer)
+        label = self.answer if option is None else option.label
+        answer = "no option selected" if label is None else f"answer {label}"
+        correct = {True: "right", False: "wrong", None: ""}[self.answer_correct]
+        judged = "" if label is None else f" ({', '.join([word for word in (correct, self.level) if word])})"
+        lines = [f"{self.problem_id}, sample {self.sample}: {answer}{judged}"]
+        if problem is not None and problem.question:
+            lines.append(problem.question)
+        if self.consistency != "consistent":
+            lines.append(f"The premises are {self.consistency}.")
+        if self.findings and label is not None:
+            level = "rule-verified" if self.verified else "verified"
+            lines.append(f"The answer is not {level}: {'; '.join([finding.message for finding in self.findings])}")
+        evidence = [step.evidence for step in self.actions if step.evidence is not None]
+        if evidence:
+            counts = ", ".join(f"{evidence.count(level)} {level}" for level in dict.fromkeys(evidence))
+            lines.append(f"Evidence of verdicts on entailment: {counts}")
+        return "\n".join(lines)
+
+    def __rich__(self) -> RenderableType:
+        return self.renderable()
+
+
+def _shown(report: StepReport) -> Action:
+    from proof_r1_formal.proof.display import Action
+
+    reasons = [f"{finding.message}  [{finding.code.value}]" for finding in report.findings]
+    if report.findings and report.countermodel is not None:
+        reasons.append(f"countermodel: {report.countermodel.in_words()}")
+    return Action(
+        report.id,
+        report.dependencies,
+        report.conclusion,
+        report.declared_rule,
+        (report.schema, report.semantic, report.rule, report.progress),
+        report.in_closure,
+        report.signal,
+        tuple(reasons),
+    )
 
 
 # -- files of reports --------------------------------------------------------------------------------------------------
