@@ -111,11 +111,13 @@ def _intervals(
 
 def resample(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Random) -> Iterator[list[Part]]:
     """For each resample the sums of every column, over items drawn with replacement: the same in all columns."""
-    split = [([part[0] for part in column], [part[1] for part in column]) for column in columns]
-    count = len(columns[0])
+    terms = [tuple(term) for column in columns for term in zip(*column, strict=True)]  # numerators, denominators, …
+    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}  # many columns have the same denominators
+    items = list(zip(*places, strict=True))
     for _ in range(resamples):
-        drawn = rng.choices(range(count), k=count)
-        yield [(sum(map(over.__getitem__, drawn)), sum(map(under.__getitem__, drawn))) for over, under in split]
+        sums = list(map(sum, zip(*rng.choices(items, k=len(items)), strict=True)))
+        found = [sums[places[term]] for term in terms]
+        yield list(zip(found[::2], found[1::2], strict=True))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
