@@ -23,7 +23,7 @@
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make gym                 compare the scorers of reasoning-gym with checked evidence on 1,000 entries of each of its tasks (docs/gyms.md)
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
-# make docs    write docs/modules.md and docs/llms.txt, and build the documentation site in out/site; a broken link is an error
+# make docs    write docs/modules.md, docs/report.schema.json and docs/llms.txt, and build the documentation site in out/site; a broken link is an error
 # make wheel   build the wheel in dist/, and beside it the versions that the tests ran (pip install -c); requires only pip (PROOF_R1_COMPILE=1: with a compiled core, requires a C compiler)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -208,6 +208,7 @@ programs:
 
 docs: .venv/.tested
 	$(BIN)/python docs/site/modules.py
+	$(BIN)/python docs/site/schema.py
 	$(BIN)/python docs/site/llms.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 

@@ -22,6 +22,7 @@ from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement
 from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.catalogue import COMPLETE
 from proof_r1_formal.rules.manifest import Entry, Manifest, in_theory, statement_hash
 from proof_r1_formal.rules.schema import Catalogue, Schema
 from proof_r1_formal.rules.theorems import theorem
@@ -30,14 +31,15 @@ from proof_r1_formal.rules.theorems import theorem
 def schema_theorem(schema: Schema) -> LeanTheorem:
     """The theorem whose statement is that of the schema.
 
-    Its proof is the theory's theorem of its name, else the term that the schema has, else the one that is found for it.
+    Its proof is the theory's theorem of its name, which each of the package's schemata must have. Of other schemata it
+    is that too, else the term that the schema has, else the one that is found for it.
 
     Raises:
         CatalogueError: no proof of it is found.
     """
     statement = schema_statement(schema.premises, schema.conclusion)
     binders = [name for group in re.findall(r"\(([^()]*) : ", statement.split(", ")[0]) for name in group.split()]
-    if in_theory(schema.lean, schema.premises, schema.conclusion):
+    if _has_theorem(schema):
         proof = f"{NAMESPACE}.{schema.lean}"
         binders = ["_"] * len(binders)
     elif schema.proof:
@@ -48,6 +50,12 @@ def schema_theorem(schema: Schema) -> LeanTheorem:
         proof = lean_term(theorem(schema).proof, known, schema.conclusion, signature, indent=1)
         binders += [name for _, name in known]
     return LeanTheorem(f": {statement}", f"fun {' '.join(binders)} =>\n  {proof}")
+
+
+def _has_theorem(schema: Schema) -> bool:
+    """Whether the theory has the schema as a theorem, by the manifest; one of the package's schemata must be there."""
+    of_package = any(schema in rule.schemata for rule in COMPLETE.rules)
+    return of_package or in_theory(schema.lean, schema.premises, schema.conclusion)
 
 
 def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgement]:
@@ -96,13 +104,14 @@ def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> 
 def schema_theory(schema: Schema, name: str) -> str:
     """The Isabelle theory that proves the schema's statement.
 
-    The proof is the theory's theorem of its name, or of a user's own schema the one that is found, line by line.
+    The proof is the theory's theorem of its name, as of every schema of the package, or else the one that is found,
+    line by line.
 
     Raises:
         CatalogueError: no proof of it is found.
     """
     premises = schema.premises
-    if not in_theory(schema.lean, premises, schema.conclusion):
+    if not _has_theorem(schema):
         labelled = {f"d{number}": premise for number, premise in enumerate(premises, 1)}
         step = CertifiedStep(schema.name, tuple(labelled), schema.conclusion, theorem(schema).proof)
         return theory_of({"again": answer(Certificate(labelled, schema.conclusion, (step,), None))}, name)

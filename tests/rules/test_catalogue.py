@@ -25,7 +25,7 @@ from proof_r1_formal.kernel.syntax import Not, atom
 from proof_r1_formal.kernel.term import Apply
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalogue
+from proof_r1_formal.rules.catalogue import COMPLETE, FOLIO, TRAIN, catalogue, read_catalogue
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
 from proof_r1_formal.rules.restating import restating_schemata
@@ -33,7 +33,8 @@ from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, sc
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from tests.build import sequent
 
-OWN = Path(__file__).resolve().parent.parent.parent / "examples" / "own.toml"
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+OWN = DOCS.parent / "examples" / "own.toml"
 
 
 def test_the_files_of_the_package() -> None:
@@ -130,7 +131,26 @@ syllogism = "[A → B]; [B → C] ⊢ A → C"
         "contraposition: its conclusion is equivalent to the premise A → B, so a step by it is never progress",
         "excluded: its conclusion is a logical truth, so a step by it is never progress",
     ]
-    assert list(restating_schemata(catalogue("complete"))) == []  # where the package's own pages say it
+    assert list(restating_schemata(COMPLETE)) == []  # of the package's own, a test knows all
+
+
+def test_which_schemata_of_the_package_are_never_progress() -> None:
+    told = [line.partition(":")[0].removeprefix("my_") for line in restating_schemata(renamed(COMPLETE))]
+    of_negation = [each.name for rule in COMPLETE.rules if rule.name == "QUANTIFIER_NEGATION" for each in rule.schemata]
+    absurd = ["reductio_ad_absurdum_of_negation", "reductio_ad_absurdum_of_itself"]
+    assert sorted(told) == sorted(["goal_binding", "reiteration", "equality_reflexivity", *absurd, *of_negation])
+
+
+def test_the_pages_have_the_numbers_of_rules_and_schemata() -> None:
+    train, folio, complete = (len(known.rules) for known in (TRAIN, FOLIO, COMPLETE))
+    assert (train, folio - train, complete - folio) == (9, 7, 8)
+    rules = (DOCS / "rules.md").read_text(encoding="utf-8")
+    assert "catalogue `train`, nine rules for" in rules
+    assert "`--rules folio` adds seven" in rules
+    assert "`--rules complete` eight more" in rules
+    of_train, of_folio = (sum(len(rule.schemata) for rule in known.rules) for known in (TRAIN, FOLIO))
+    trust = (DOCS / "trust.md").read_text(encoding="utf-8")
+    assert f"all {of_folio} schemata of the catalogue `folio`, {of_train} of which are in `train`" in trust
 
 
 def test_a_name_that_is_neither_known_nor_a_file() -> None:
@@ -270,7 +290,7 @@ def test_what_is_no_proof_is_rejected_by_lean(lean: LeanKernel, proof: str) -> N
 
 
 def test_the_page_lists_what_a_proof_cannot_contain() -> None:
-    page = (OWN.parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+    page = (DOCS / "rules.md").read_text(encoding="utf-8")
     listed = page.partition("A proof cannot contain")[2].partition("```text\n")[2].partition("```")[0]
     assert {*listed.split()} == FORBIDDEN
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants import theories
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, theory_hash
 from proof_r1_formal.errors import CatalogueError, DataError
@@ -116,6 +117,18 @@ def test_the_manifest_is_what_the_kernel_says(lean: LeanKernel) -> None:
     kept = read_manifest(manifest_path())
     now = manifest_of(COMPLETE, lean.version, check_schemata(lean, COMPLETE), known=kept)
     assert (now.schemata, now.theory) == (kept.schemata, kept.theory)
+
+
+def test_a_new_schema_of_the_package_needs_a_theorem_of_the_theory(
+    lean: LeanKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = schemata.schema("exportation", "(A ∧ B) → G", "", "A → (B → G)")
+    catalogue = Catalogue("train", (replace(TRAIN.rules[0], schemata=(new,)),))
+    assert "exportation" in manifest_of(catalogue, lean.version, check_schemata(lean, catalogue)).schemata  # a user's
+    monkeypatch.setattr(theories, "COMPLETE", catalogue)
+    judgements = check_schemata(lean, catalogue)
+    assert "Unknown identifier `ProofR1.exportation`" in judgements["exportation"].reason
+    assert "exportation" not in manifest_of(catalogue, lean.version, judgements).schemata
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"kernel": 1}', '{"kernel": "x", "theory": "y"}'])
