@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import stdev
 
 from proof_r1_formal.evaluation.measures import (
@@ -102,21 +102,33 @@ def _intervals(
     if not problem_rows:
         return {}
     values: dict[Measure, list[float]] = {measure: [] for measure in measures}
-    for sums in resample([[row[measure] for row in problem_rows] for measure in measures], resamples, rng):
+    columns = [[row[measure] for row in problem_rows] for measure in measures]
+    for sums in resample(columns, draws(len(problem_rows), resamples, rng)):
         for (measure, found), part in zip(values.items(), sums, strict=True):
             if part[1] or measure in rates:
                 found.append(quotient(part))
     return {measure: ends for measure, of in values.items() if (ends := interval(of)) is not None}
 
 
-def resample(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Random) -> Iterator[list[Part]]:
-    """For each resample the sums of every column, over items drawn with replacement: the same in all columns."""
-    terms = [tuple(term) for column in columns for term in zip(*column, strict=True)]  # numerators, denominators, …
-    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}  # many columns have the same denominators
-    items = list(zip(*places, strict=True))
+def draws(count: int, resamples: int, rng: random.Random) -> Iterator[list[int]]:
+    """For each resample the places of the items that it has: as many as there are, drawn with replacement."""
+    places = list(range(count))
     for _ in range(resamples):
-        sums = list(map(sum, zip(*rng.choices(items, k=len(items)), strict=True)))
-        found = [sums[places[term]] for term in terms]
+        yield rng.choices(places, k=count)
+
+
+def resample(columns: Sequence[Sequence[Part]], drawn: Iterable[Sequence[int]]) -> Iterator[list[Part]]:
+    """For each draw of items the sums of every column over them."""
+    terms = [tuple(term) for column in columns for term in zip(*column, strict=True)]  # numerators, denominators, …
+    distinct = list(dict.fromkeys(terms))  # many columns have the same denominators, often a 1 for each item
+    places = list(map(distinct.index, terms))
+    constant = [len(set(term)) == 1 and isinstance(term[0], int) for term in distinct]
+    for chosen in drawn:
+        sums = [
+            term[0] * len(chosen) if same else sum(map(term.__getitem__, chosen))
+            for term, same in zip(distinct, constant, strict=True)
+        ]
+        found = [sums[place] for place in places]
         yield list(zip(found[::2], found[1::2], strict=True))
 
 

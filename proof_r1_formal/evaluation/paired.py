@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import random
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from proof_r1_formal.evaluation.estimates import interval, quotient, resample, sum_parts, total
+from proof_r1_formal.evaluation.estimates import draws, interval, quotient, resample, sum_parts, total
 from proof_r1_formal.evaluation.measures import Estimate, Measure, Part, Row, Sample
 
 RESAMPLES = 2000
@@ -123,13 +125,19 @@ def compare_rates(
     sides = [[total([rows[sample] for sample in of], measures) for of in problems.values()] for rows in (first, second)]
     parts = [[row[measure] for row in side] for measure in measures for side in sides]
     observed = _differences(list(map(sum_parts, parts)))
-    drawn = [_differences(sums) for sums in resample(parts, resamples, random.Random(seed))]
+    drawn = [_differences(sums) for sums in resample(parts, _draws(len(problems), resamples, seed))]
     found = {}
     for place, (measure, difference) in enumerate(zip(measures, observed, strict=True)):
         estimate = Estimate(difference, difference, 1, interval=interval([values[place] for values in drawn]))
         p, error = flip_signs(*parts[2 * place : 2 * place + 2], family=family, rng=random.Random(seed))
         found[measure] = Difference(len(problems), estimate, p, error)
     return found
+
+
+@lru_cache(maxsize=2)
+def _draws(count: int, resamples: int, seed: int) -> list[array[int]]:
+    """The draws for the intervals. A study compares many pairs of systems on the same problems, with the same draws."""
+    return [array("I", drawn) for drawn in draws(count, resamples, random.Random(seed))]
 
 
 def flip_signs(

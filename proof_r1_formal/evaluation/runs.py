@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from proof_r1_formal.evaluation.estimates import quotient, resample, total
+from proof_r1_formal.evaluation.estimates import draws, quotient, resample, total
 from proof_r1_formal.evaluation.measures import CONFIDENCE, Estimate, Measure, Part
 from proof_r1_formal.evaluation.paired import Rows
 
@@ -95,7 +95,8 @@ def compare_runs(
         values = list(map(quotient, sums))
         return values[:split], values[split:]
 
-    drawn = [_draw(*rates(sums), by_seed=by_seed, rng=rng) for sums in resample(columns, resamples, rng)]
+    sums_of_draws = resample(columns, draws(len(problems), resamples, rng))
+    drawn = [_draw(*rates(sums), by_seed=by_seed, rng=rng) for sums in sums_of_draws]
     one, other = rates([(sum(over), sum(under)) for over, under in (zip(*column, strict=True) for column in columns)])
     difference, deviation = fmean(one) - fmean(other), stdev(drawn)
     freedom = min(map(len, arms)) - 1

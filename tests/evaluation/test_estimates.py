@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.evaluation.estimates import estimates, interval, quotient, resample, sum_parts
+from proof_r1_formal.evaluation.estimates import draws, estimates, interval, quotient, resample, sum_parts
 from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Estimate, Measure, Rate, Row, Sample
 
 
@@ -84,7 +84,7 @@ def test_a_score_without_parts_has_no_interval_unless_it_is_a_rate() -> None:
 def test_problems_are_drawn_with_all_their_samples() -> None:
     """A problem that is right in all samples, and one that is right in none: a resample has the share k/2."""
     columns = [[(3, 3), (0, 3)], [(1, 1), (0, 1)]]
-    drawn = list(resample(columns, 200, random.Random(0)))
+    drawn = list(resample(columns, draws(len(columns[0]), 200, random.Random(0))))
     assert len(drawn) == 200
     assert {tuple(sums) for sums in drawn} == {((k * 3, 6), (k, 2)) for k in range(3)}
 
