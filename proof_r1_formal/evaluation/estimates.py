@@ -113,10 +113,10 @@ def resample(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Rand
     """For each resample the sums of every column, over items drawn with replacement: the same in all columns."""
     terms = [tuple(term) for column in columns for term in zip(*column, strict=True)]  # numerators, denominators, …
     places = {term: place for place, term in enumerate(dict.fromkeys(terms))}  # many columns have the same denominators
-    items = list(zip(*places, strict=True))
+    items, order = list(zip(*places, strict=True)), [places[term] for term in terms]
     for _ in range(resamples):
         sums = list(map(sum, zip(*rng.choices(items, k=len(items)), strict=True)))
-        found = [sums[places[term]] for term in terms]
+        found = [sums[place] for place in order]
         yield list(zip(found[::2], found[1::2], strict=True))
 
 
