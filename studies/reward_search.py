@@ -118,7 +118,6 @@ def earned(
     kind: Kind,
     settings: CreditSettings,
     baselines: Baselines,
-    group: Sequence[Rollout] | None = None,
     *,
     fault: Fault | None = None,
 ) -> float:
@@ -129,12 +128,18 @@ def earned(
         kind: of the honest rollout that it replaces.
         settings: of the credit.
         baselines: of the rules.
-        group: ``honest_group(settings)``, if it is known.
         fault: what in the completion breaks its verification.
     """
-    rollouts = list(group or honest_group(settings))
+    return _earned(_rollout(completion, settings, fault), kind, settings, baselines, honest_group(settings))
+
+
+def _earned(
+    rollout: Rollout, kind: Kind, settings: CreditSettings, baselines: Baselines, group: Sequence[Rollout]
+) -> float:
+    """The credit of a rollout in the honest group."""
+    rollouts = list(group)
     place = place_of(kind)
-    rollouts[place] = _rollout(completion, settings, fault)
+    rollouts[place] = rollout
     ((*credited,),) = credit_batch(METHODS["proof_r1"], [rollouts], baselines, settings).groups
     return fsum(credited[place].advantages)
 
@@ -194,18 +199,18 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
         seed: of the draw.
     """
     honest = verified(HONEST[kind].completion)
-    drafts = list(_drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")))
-    attacks = [draft for draft in drafts if not improves(verified(draft.completion, draft.fault), honest)]
+    drafts = [(draft, draft.completion) for draft in _drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}"))]
+    attacks = [(draft, text) for draft, text in drafts if not improves(verified(text, draft.fault), honest)]
     found = []
     for preset in presets:
         settings, honestly = CreditSettings(preset=preset), HONEST[kind].completion
         group, standards = honest_group(settings), (first_batch(settings), uneven(settings))
+        rollouts = [(draft, _rollout(text, settings, draft.fault)) for draft, text in attacks]
         best, name = 0.0, tuple[str, ...]()
         for baselines in standards:
-            standard = earned(honestly, kind, settings, baselines, group)
-            for draft in attacks:
-                credit = earned(draft.completion, kind, settings, baselines, group, fault=draft.fault)
-                more = credit - standard
+            standard = earned(honestly, kind, settings, baselines)
+            for draft, rollout in rollouts:
+                more = _earned(rollout, kind, settings, baselines, group) - standard
                 if more > best + TOLERANCE:
                     best, name = more, draft.edits
         found.append(Found(kind, preset, name, best, len(attacks), len(drafts) - len(attacks)))
@@ -218,8 +223,8 @@ def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
     single = list(edits(honest))
     pair = (random.choice(list(edits(random.choice(single)))) for _ in range(pairs))
     for draft in chain(single, pair):
-        if (draft.completion, draft.fault) not in seen:
-            seen.add((draft.completion, draft.fault))
+        if (key := (draft.completion, draft.fault)) not in seen:
+            seen.add(key)
             yield draft
 
 

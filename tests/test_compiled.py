@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -66,9 +67,19 @@ def compile_core(folder: Path, *level: str) -> None:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the core compiled without optimisation, which takes longest."""
-    folder = tmp_path_factory.mktemp("compiled")
-    compile_core(folder, "0")
+    """A folder with the core compiled without optimisation, which takes longest.
+
+    The processes of a parallel run share it: the first one compiles it.
+    """
+    base = tmp_path_factory.getbasetemp()
+    session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = session / "compiled", session / "compiled.done"
+    with (session / "compiled.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            folder.mkdir()
+            compile_core(folder, "0")
+            done.touch()
     return folder
 
 

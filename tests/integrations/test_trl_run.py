@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,10 @@ from typer.testing import CliRunner
 
 from proof_r1_formal import ProofR1Error, write_problems
 from proof_r1_formal.evaluation.drawing import can_draw
-from tests.build import ROOT
+from tests.build import ROOT, Run
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
-
-Command = Callable[..., subprocess.CompletedProcess[str]]
 
 WARM_UP = """
 method: sft
@@ -58,27 +55,23 @@ def files(known: list[Any], taught: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def train(files: Path) -> Command:
-    """Runs ``proof-r1 train``."""
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "proof_r1_formal", "train", *arguments]
-        return subprocess.run(command, cwd=files, capture_output=True, text=True, check=False)
-
-    return run
+def started(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """``proof-r1 train`` in a process of its own, which takes seconds to import PyTorch and TRL."""
+    command = [sys.executable, "-m", "proof_r1_formal", "train", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
-def test_two_files_train_a_model(train: Command, files: Path) -> None:
-    done = train("--config", "warm-up.yaml")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "3 demonstrations; prompts of" in done.stderr
-    assert "1 left out: cannot be read (" in done.stderr
+def test_two_files_train_a_model(run: Run, files: Path) -> None:
+    """The warm-up and the continued run are processes of their own: the latter knows nothing but the folder."""
+    warmed = started(files, "--config", "warm-up.yaml")
+    assert warmed.returncode == 0, warmed.stderr[-2000:]
+    assert "3 demonstrations; prompts of" in warmed.stderr
+    assert "1 left out: cannot be read (" in warmed.stderr
     assert (files / "warm-up" / "model" / "tokenizer.json").exists()
 
-    planned = train("--config", "learn.yaml", "--dry-run")
-    assert planned.returncode == 0, planned.stderr[-2000:]
+    planned = run("train", "--config", "learn.yaml", "--dry-run", folder=files)
+    assert planned.status == 0, planned.stderr[-2000:]
     assert planned.stdout.startswith("3 problems; prompts of")
     assert (
         "a generation batch has 2 problems × 2 completions\n2 updates; the data allow 6 in 3 epochs\n" in planned.stdout
@@ -86,12 +79,12 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
     assert "GiB with gradients and Adam" in planned.stdout
     assert not (files / "learn").exists()
 
-    done = train("--config", "learn.yaml")
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = run("train", "--config", "learn.yaml", folder=files)
+    assert done.status == 0, done.stderr[-2000:]
     assert "proof/signal" in done.stdout
-    assert re.search(r"^update 1 of 2: right \d+\.\d %, verified \d.*tokens/s, \d+ s left$", done.stderr, re.MULTILINE)
+    assert re.search(r"\rupdate 1 of 2: right \d+\.\d %, verified \d.*tokens/s, \d+ s left$", done.stderr, re.MULTILINE)
     assert (files / "learn" / "model" / "model.safetensors").exists()
-    again = train("--config", "learn.yaml", "max_steps=4")
+    again = started(files, "--config", "learn.yaml", "max_steps=4")
     assert again.returncode == 0, again.stderr[-2000:]
     state = json.loads((files / "learn" / "checkpoint-4" / "trainer_state.json").read_text())
     assert [entry["step"] for entry in state["log_history"]] == [1, 2, 3, 4]
@@ -177,18 +170,18 @@ def test_names_and_files_are_checked_before_the_tokenizer_is_loaded(
     assert str(refused).startswith(message)
 
 
-def test_a_wrong_value_is_one_error_with_its_field(files: Path, train: Command) -> None:
-    done = train("--config", "learn.yaml", "learning_rate=abc")
-    assert done.returncode == 2
+def test_a_wrong_value_is_one_error_with_its_field(files: Path, run: Run) -> None:
+    done = run("train", "--config", "learn.yaml", "learning_rate=abc", folder=files)
+    assert done.status == 2
     assert done.stderr.splitlines()[-1] == "error: learning_rate: invalid float value: 'abc'"
     assert "usage" not in done.stdout + done.stderr
     file = files / "learn.yaml"
     text = file.read_text()
     file.write_text(f"{text}\nsave_total_limit: many\n")
-    done = train("--config", "learn.yaml")
+    done = run("train", "--config", "learn.yaml", folder=files)
     assert done.stderr.splitlines()[-1] == "error: learn.yaml: save_total_limit: invalid int value: 'many'"
     file.write_text(re.sub("^problems.*", "", text, flags=re.MULTILINE))
-    done = train("--config", "learn.yaml")
+    done = run("train", "--config", "learn.yaml", folder=files)
     assert "learn.yaml: the following arguments are required: --problems" in done.stderr
     assert "usage" not in done.stderr
 
@@ -214,12 +207,12 @@ def test_a_change_of_the_method_counts(files: Path, taught: Path, monkeypatch: p
     assert settings.method == "proof_r1"
 
 
-def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None:
+def test_two_runs_in_one_folder_are_refused(run: Run, files: Path) -> None:
     (files / "warm-up").mkdir()
     with (files / "warm-up" / "run.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = train("--config", "warm-up.yaml")
-    assert done.returncode == 2
+        done = run("train", "--config", "warm-up.yaml", folder=files)
+    assert done.status == 2
     assert "run.lock: another run is writing this file; wait for it, or name another output" in done.stderr
 
 

@@ -9,7 +9,8 @@ import sys
 from threading import Barrier, Event, Thread
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proof_r1_formal.kernel import syntax
 from proof_r1_formal.kernel.syntax import (
@@ -60,18 +61,21 @@ def test_a_node_cannot_be_changed() -> None:
             delattr(node, name)
 
 
-@given(strategies.formulas())
-def test_unused_nodes_are_dropped_and_used_ones_are_kept(formula: Formula) -> None:
-    unused = And(formula, Not(And(atom("in no other formula"), formula)))
-    key = (And, unused.left, unused.right)
-    inner = (And, atom("in no other formula"), formula)
-    assert key in _NODES
-    assert inner in _NODES
-    del unused, key
+@settings(max_examples=15)
+@given(st.lists(strategies.formulas(), min_size=8, max_size=12))
+def test_unused_nodes_are_dropped_and_used_ones_are_kept(formulas: list[Formula]) -> None:
+    """More than a hundred formulas, some at once: each time, all nodes that other tests use are looked at, too."""
+    for formula in formulas:
+        unused = And(formula, Not(And(atom("in no other formula"), formula)))
+        key = (And, unused.left, unused.right)
+        inner = (And, atom("in no other formula"), formula)
+        assert key in _NODES
+        assert inner in _NODES
+        del unused, key, inner
     drop_unused()
-    assert (And, formula, Not(And(atom("in no other formula"), formula))) not in _NODES
-    parts = list(subformulas(formula))
-    assert all(_interned(part) for part in parts)
+    for formula in formulas:
+        assert (And, formula, Not(And(atom("in no other formula"), formula))) not in _NODES
+        assert all(_interned(part) for part in subformulas(formula))
 
 
 def _interned(node: Node) -> bool:

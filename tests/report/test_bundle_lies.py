@@ -203,12 +203,26 @@ def refused(data: Any) -> tuple[Path_, str] | None:
 
 
 def _path(data: Any, place: str) -> Path_:
-    return next((path for path in places(data) if str(checker.Node(None, path)) == place), ("?",))
+    """The first path that the checker writes so; only what begins as the place is looked at."""
+
+    def first(value: Any, path: Path_) -> Path_ | None:
+        shown = str(checker.Node(None, path))
+        if shown == place:
+            return path
+        if not place.startswith(shown):
+            return None
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        return next((found for key, part in parts if (found := first(part, (*path, key)))), None)
+
+    return first(data, ()) or ("?",)
 
 
-def told(data: Any, path: Path_, new: Any) -> Any | None:
-    """The bundle with a lie that the checker accepts, everything else being adapted; None if it does not accept it."""
-    data = copy.deepcopy(data)
+def told(bundle: str, path: Path_, new: Any) -> Any | None:
+    """The bundle, which is JSON, with a lie that the checker accepts, everything else being adapted.
+
+    None if it does not accept it.
+    """
+    data = json.loads(bundle)
     at(data, path[:-1])[path[-1]] = new
     for _ in range(ROUNDS):
         found = refused(data)
@@ -335,13 +349,14 @@ def says_other_formula(path: Path_) -> bool:
 def test_no_lie_is_accepted(name: str) -> None:
     data = BUNDLES[name]()
     assert refused(data) is None and false_claims(data) == []
+    honest = json.dumps(data)  # a copy is made for each lie: to read it takes less time than to copy the objects
     tried = accepted = inside = 0
     for path, new in lies(data):
         inside += evidence_at(path) not in (None, path)
         if evidence_at(path) not in (None, path) and inside % 4:  # of so many alike, a part
             continue
         tried += 1
-        bundle = told(data, path, new)
+        bundle = told(honest, path, new)
         if bundle is not None and not says_other_formula(path):
             accepted += 1
             assert false_claims(bundle) == [], f"{checker.Node(None, path)}: {at(data, path)!r} -> {new!r}"

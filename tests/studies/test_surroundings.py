@@ -24,6 +24,7 @@ from studies.bench.surroundings import (
 )
 
 SELECTION = "proof_r1_formal/evaluation/selection.py"
+REVIEW = "proof_r1_formal/evaluation/review.py"
 ROOMS = ("credit", "evaluation", "integrations", "data", "commands")
 SMALL = ("proof_r1_formal/data/trees.py", "proof_r1_formal/data/proverqa.py", SELECTION)
 
@@ -116,9 +117,9 @@ def test_a_run_sees_which_tests_execute_a_line(sandbox: Sandbox) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_recorded_and_continued(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Selection among samples has tests that run in a moment."""
+    """A review has one file of tests, which run in a moment."""
     path = tmp_path / "records.jsonl"
-    drawn = sample([SELECTION], share=1.0, seed=0)[:3]
+    drawn = sample([REVIEW], share=1.0, seed=0)[:3]
     assert Campaign([sandbox], ROOT, path).run(drawn[:2]) == 0
     assert [record.key() for record in read_records(path)] == [one.key() for one in drawn[:2]]
     assert Campaign([sandbox], ROOT, path).run(drawn) == 0
