@@ -18,11 +18,9 @@ from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.generate.problems import DISTRACTORS, STEPS, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.models.prompts import messages
-from tests.build import Run, action, completion, example_problems
+from tests.build import INPUTS, Run, action, completion, example_problems
 
 TESTS = Path(__file__).resolve().parents[1]
-EXAMPLES = TESTS.parent / "examples"
-INPUTS = ("-p", str(EXAMPLES / "problems.jsonl"), "-c", str(EXAMPLES / "completions.jsonl"))
 
 
 def options(command: Any) -> Iterator[str]:

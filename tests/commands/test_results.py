@@ -10,35 +10,22 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.assistants import dojo
+from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.rules.catalogue import TRAIN
-from tests.build import EXAMPLES, Run, action, completion, example_problems
+from tests.build import INPUTS, Run, action, completion, example_problems, problem
 
-PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
+PROBLEMS = INPUTS[:2]
 
 
 def write_problem(path: Path, *problems: tuple[str, list[str], str, str | None], labels: bool = True) -> Path:
     """A file of problems, each by its id, premises, goal and answer; without ``labels``, no option negates another."""
-    records = []
+    made = []
     for name, premises, goal, answer in problems:
-        options = [(label, goal if label != "False" else f"¬{goal}") for label in ("True", "False", "Uncertain")]
-        records.append(
-            {
-                "id": name,
-                "premises": [{"id": f"h{number}", "formula": text} for number, text in enumerate(premises, 1)],
-                "options": [
-                    {"id": f"h_goal_{label.lower()}", "label": label, "formula": formula} for label, formula in options
-                ]
-                if labels
-                else [
-                    {"id": "a", "label": "a", "formula": goal},
-                    {"id": "b", "label": "b", "formula": f"{goal} ∧ odd"},
-                ],
-                "answer": answer,
-            }
-        )
-    path.write_text("".join([f"{json.dumps(record)}\n" for record in records]), "utf-8")
+        options = None if labels else {"a": goal, "b": f"{goal} ∧ odd"}
+        made.append(problem(*premises, goal=goal, answer=answer, id=name, options=options))
+    write_problems(path, made)
     return path
 
 
@@ -73,12 +60,6 @@ def test_rules_as_json_are_alone_on_standard_output(run: Run, command: tuple[str
 
 
 # -- evaluation -------------------------------------------------------------------------------------------------------
-
-
-def test_evaluate_refuses_completions_beside_a_study(run: Run, tmp_path: Path) -> None:
-    study = tmp_path / "study.toml"
-    done = run("evaluate", "--study", str(study), "-c", str(EXAMPLES / "completions.jsonl"))
-    assert (done.status, "give --problems and --completions, or --study" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("rules", "rvr"), [("train", 0.0), ("folio", 1.0)])
@@ -232,8 +213,7 @@ def test_theories_trace_fails_at_a_difference(run: Run, monkeypatch: pytest.Monk
 
 
 def test_grammar_writes_each_dialect(run: Run) -> None:
-    problem = example_problems()["garden/1"]
-    made = completion_grammar(problem, TRAIN, steps=3)
+    made = completion_grammar(example_problems()["garden/1"], TRAIN, steps=3)
     given = ("grammar", *PROBLEMS, "--id", "garden/1", "--steps", "3")
     expected = {
         ("llguidance",): made.to_llguidance(),

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from proof_r1_formal.evaluation.paired import RESAMPLES
 from tests.build import EXAMPLES, INPUTS, Run, action, completion
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
 
 
 def write_study(folder: Path, **completions: str) -> Path:
@@ -264,6 +257,7 @@ def test_problems_without_a_completion_are_named(run: Run, tmp_path: Path) -> No
         ((), "--study"),
         (("--study", "s.toml", *INPUTS), "--study"),
         (INPUTS[:2], "--study"),
+        (("--study", "s.toml", *INPUTS[2:]), "--study"),
         ((*INPUTS, "--bootstrap", "39"), "at least 40"),
         ((*INPUTS, "--bootstrap", "1"), "at least 40"),
     ],
