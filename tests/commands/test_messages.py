@@ -33,6 +33,8 @@ PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
             (("certify", *PROBLEMS, "--out", "o", "--standalone", *given), f"so {given[0]} has no effect; leave out")
             for given in (("--require", "."), ("--name", "Mine"))
         ],
+        (("certify", *PROBLEMS, "--bundle", "b.json"), "--bundle has verdicts on completions"),
+        (("certify", *PROBLEMS, "--out", "o", "--name", "mine"), "--name: 'mine' is not a name"),
         (("evaluate", *PROBLEMS), "give --problems and --completions, or --study"),
     ],
 )
@@ -52,9 +54,14 @@ def test_options_that_do_not_fit_are_errors(
         ("certify", "--name Mine", "--out"),
         ("certify", "--require .", "--out"),
         ("certify", "--standalone", "--out"),
+        ("certify", "--isabelle", "--out"),
+        ("certify", "--short-names", "--out"),
         ("certify --kernel none", "--style reflect", "--out or --kernel lean"),
         ("certify --kernel none", "--lean wheel", "--kernel lean"),
         ("prove", "--kernel none", "--certify"),
+        ("prove", "--name Mine", "--certify"),
+        ("prove", "--isabelle", "--certify"),
+        ("prove", "--short-names", "--certify"),
         ("prove", "--lean wheel", "--certify"),
         ("prove --certify o --kernel none", "--lean wheel", "--kernel lean"),
         ("prove", "--thinking native", "--out"),

@@ -116,12 +116,6 @@ def test_with_a_table_evidence_of_the_engine_counts(run: Run, tmp_path: Path) ->
     assert run("prove", "--problems", str(tmp_path / "p.jsonl"), "--table").status == 0
 
 
-def test_an_unknown_id_is_told(run: Run) -> None:
-    result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
-    assert result.status == 2
-    assert "its first ids are: garden/1" in result.stderr
-
-
 def test_completions_are_continued_from_their_last_accepted_step(run: Run, tmp_path: Path) -> None:
     out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
     completions = PROBLEMS.with_name("completions.jsonl")
@@ -141,6 +135,3 @@ def test_completions_are_continued_from_their_last_accepted_step(run: Run, tmp_p
     found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
     assert len(found) == 12
     assert all(action["signal"] == 1.0 for report in found for action in report["actions"])
-    refused = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--id", "garden/2")
-    assert refused.status == 2
-    assert "leave out --id, --certify" in refused.stderr
