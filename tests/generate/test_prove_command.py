@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.outputs import LineFile
-from tests.build import PROBLEMS, Run
+from tests.build import COMPLETIONS, PROBLEMS, Run
 
 
 def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
@@ -118,17 +118,25 @@ def test_with_a_table_evidence_of_the_engine_counts(run: Run, tmp_path: Path) ->
 
 def test_completions_are_continued_from_their_last_accepted_step(run: Run, tmp_path: Path) -> None:
     out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
-    completions = PROBLEMS.with_name("completions.jsonl")
-    result = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--out", str(out))
+    given = ("prove", "--problems", str(PROBLEMS), "--continue", str(COMPLETIONS))
+    result = run(*given, "--out", str(out))
     assert result.status == 0, result.stderr
     rows = [line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line.strip()]
-    counts = {row[0].strip(): row[1] for row in rows if len(row) == 2}
-    assert tuple(
-        [counts[f"completions: {row}"] for row in ("nothing is wrong", "corrected", "left out: no option follows")]
-    ) == ("7", "5", "1")
-    assert counts["accepted steps per correction"] == "0.800"
-    poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
+    assert {row[0].strip(): row[1] for row in rows if len(row) == 2} == {
+        "what": "number",
+        "completions: nothing is wrong": "7",
+        "completions: corrected": "5",
+        "completions: left out: no option follows": "1",
+        "accepted steps per correction": "0.800",
+        "of these used by the answer": "0.800",
+        "steps added, the terminal one included": "2.800",
+        "corrections that use no accepted step": "0",
+    }
+    flawless = [json.loads(path.read_text("utf-8").splitlines()[0])["completion"] for path in (COMPLETIONS, out)]
+    assert flawless[0] == flawless[1]
+    poor = run(*given, "--budget", "1")
     assert poor.status == 1
+    assert "left out: no continuation" in poor.stdout
     assert "no continuation of garden/2, sample 1: the budget is spent" in poor.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
     assert verified.status == 0, verified.stderr
