@@ -92,7 +92,7 @@ def test_translate_counts_labels_and_slips(run: Run, tmp_path: Path) -> None:
     source = write_problem(
         tmp_path / "p.jsonl",
         ("s/1", ["Cat(tom)", rule.replace("Cat", "cat")], "Animal(tom)", "h_goal_true"),
-        ("s/2", ["Cat(tom)", rule], "Animal(tom)", "h_goal_true"),
+        ("s/2", ["Cat(tom)", rule, "Dog(tom)"], "Animal(tom)", "h_goal_true"),
         ("s/3", ["Cat(tom)", "¬Cat(tom)", "Dog(tom)"], "Cat(tom)", None),
         ("s/4", ["Cat(tom)", rule], "¬Animal(tom)", "h_goal_false"),
     )
@@ -105,19 +105,20 @@ def test_translate_counts_labels_and_slips(run: Run, tmp_path: Path) -> None:
         ("labelled False", 1),
         ("labelled True", 2),
         ("labelled unknown", 1),
-        ("premises", 9),
+        ("premises", 10),
         ("with reference proofs", 0),
         ("with notes", 0),
         ("rejected", 0),
     ]
     counted = [(row["label"], row["problems"], row["agree"], row["agree (%)"]["value"]) for row in labels]
     assert counted == [("False", 1, 1, 1.0), ("True", 2, 1, 0.5), ("all", 3, 2, 2 / 3)]
-    counts = {row["slip"]: (row["problems"], row["agree"], row["differ"], row["first"]) for row in slips}
+    names = ("problems", "agree", "of 2 (%)", "differ", "of all 1 (%)", "first")
+    counts = {row["slip"]: tuple([row[n]["value"] if "%" in n else row[n] for n in names]) for row in slips}
     assert {slip: count for slip, count in counts.items() if count[0]} == {
-        "names that differ in case": (1, 0, 1, "1"),
-        "any of these pairs": (1, 0, 1, "1"),
-        "predicate used once": (2, 0, 1, "1"),
-        "premises contradictory": (1, 0, 0, "3"),
+        "names that differ in case": (1, 0, 0.0, 1, 1.0, "1"),
+        "any of these pairs": (1, 0, 0.0, 1, 1.0, "1"),
+        "predicate used once": (3, 1, 0.5, 1, 1.0, "1"),
+        "premises contradictory": (1, 0, 0.0, 0, 0.0, "3"),
     }
     assert len(slips) == len(counts) == 9
 

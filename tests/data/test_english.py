@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.english import MAX_SENTENCE, parse_english, sentences
-from proof_r1_formal.data.inflection import plain_form, singular, third_person
+from proof_r1_formal.data.inflection import plain_form, third_person
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
 from proof_r1_formal.kernel.transform import alpha_equivalent
@@ -253,14 +253,6 @@ def test_a_word_without_a_form_is_refused_wherever_it_stands(word: str, spelled:
     for place in PLACES:
         with pytest.raises(ParseError):
             parse_english(place.format(spelled(word)))
-
-
-@pytest.mark.parametrize(
-    ("plural", "noun"),
-    [("wolves", "wolf"), ("people", "person"), ("boxes", "box"), ("roses", "rose"), ("heroes", "hero"), ("bus", None)],
-)
-def test_nouns(plural: str, noun: str | None) -> None:
-    assert singular(plural) == noun
 
 
 @pytest.mark.parametrize(
