@@ -216,16 +216,17 @@ def test_theories_trace_fails_at_a_difference(run: Run, monkeypatch: pytest.Monk
 
 
 def test_grammar_writes_each_dialect(run: Run) -> None:
-    made = completion_grammar(example_problems()["garden/1"], TRAIN, steps=3)
-    given = ("grammar", *PROBLEMS, "--id", "garden/1", "--steps", "3")
+    problem = example_problems()["garden/1"]
+    made = completion_grammar(problem, TRAIN, steps=3)
     expected = {
-        ("llguidance",): made.to_llguidance(),
-        ("llguidance", "--thoughts"): made.to_llguidance(thoughts=True),
-        ("gbnf",): made.to_gbnf(),
-        ("json-schema",): json.dumps(made.to_json_schema(), ensure_ascii=False, indent=2),
+        (): completion_grammar(problem).to_llguidance(),
+        ("--steps", "3", "--to", "llguidance"): made.to_llguidance(),
+        ("--steps", "3", "--thoughts"): made.to_llguidance(thoughts=True),
+        ("--steps", "3", "--to", "gbnf"): made.to_gbnf(),
+        ("--steps", "3", "--to", "json-schema"): json.dumps(made.to_json_schema(), ensure_ascii=False, indent=2),
     }
-    for dialect, text in expected.items():
-        done = run(*given, "--to", *dialect)
+    for options, text in expected.items():
+        done = run("grammar", *PROBLEMS, "--id", "garden/1", *options)
         assert (done.status, done.stdout) == (0, text.removesuffix("\n") + "\n")
 
 

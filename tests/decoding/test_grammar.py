@@ -12,14 +12,11 @@ import jsonschema
 import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.decoding.grammar import NESTING, CompletionGrammar, GrammarError, completion_grammar
+from proof_r1_formal.decoding.grammar import NESTING, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
-from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Proof, summary
@@ -28,12 +25,12 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.build import problem
-from tests.decoding.conftest import EXAMPLES, Draw
+from tests.build import example_problems, problem
+from tests.decoding.conftest import Draw
 
 llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier(rules=FOLIO)
-KNOWN = list(read_problems(EXAMPLES).values())
+KNOWN = list(example_problems().values())
 
 
 def accepts(decoder: Decoder, grammar: str, text: str) -> bool:
@@ -213,23 +210,3 @@ def test_sorts_are_kept_apart(draw: Draw) -> None:
 def test_no_answers_without_options() -> None:
     with pytest.raises(GrammarError, match="no options"):
         completion_grammar(problem("P(a)", options=()))
-
-
-def command(*arguments: str, name: str = str(KNOWN[0].id)) -> str:
-    given = ["grammar", "--problems", str(EXAMPLES), "--id", name, *arguments]
-    return CliRunner().invoke(app, given, catch_exceptions=False).stdout
-
-
-def test_the_command_writes_each_notation() -> None:
-    grammar: CompletionGrammar = completion_grammar(KNOWN[0])
-    assert command() == grammar.to_llguidance()
-    assert command("--thoughts") == grammar.to_llguidance(thoughts=True)
-    assert command("--to", "gbnf") == grammar.to_gbnf()
-    assert json.loads(command("--to", "json-schema")) == grammar.to_json_schema()
-
-
-def test_the_command_refuses_what_it_cannot_write() -> None:
-    with pytest.raises(ProofR1Error, match="use --to llguidance"):
-        command("--to", "gbnf", "--thoughts")
-    with pytest.raises(ProofR1Error, match="has no usable problem 'none'"):
-        command(name="none")
