@@ -48,13 +48,6 @@ def test_every_command_that_reads_outputs_takes_fields(run: Run, command: tuple[
     assert "expected name=path" in refused.stderr
 
 
-def test_an_id_without_its_first_part_is_explained(run: Run, tmp_path: Path) -> None:
-    file = write(tmp_path, [{"task_id": "4", "response": "x"}])
-    done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "out", folder=tmp_path)
-    assert done.status == 1
-    assert "if it is garden/4, say so: --field problem_id=garden/{KEY}" in done.stderr
-
-
 def test_answers_that_were_cut_off_are_counted_and_checked(run: Run, tmp_path: Path) -> None:
     choice = {"message": {"role": "assistant", "content": ROWS[0]["completion"]}, "finish_reason": "length"}
     file = write(

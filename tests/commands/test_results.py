@@ -326,6 +326,7 @@ def test_the_first_ids_without_their_beginning_have_advice(run: Run, tmp_path: P
     (tmp_path / "c.jsonl").write_text("\n".join(lines))
     source = write_problem(tmp_path / "p.jsonl", ("n/1", ["P(a)"], "P(a)", "h_goal_true"))
     done = run("verify", "-p", str(source), "-c", str(tmp_path / "c.jsonl"), "--out", str(tmp_path / "r"))
+    assert done.status == 1
     assert done.stderr.count("; if it is n/1, say so: --field problem_id=n/{KEY}") == 10, done.stderr
 
 
