@@ -14,7 +14,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.decoding.grammar import NESTING, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
 from proof_r1_formal.kernel.syntax import Formula
@@ -41,6 +41,10 @@ def accepts(decoder: Decoder, grammar: str, text: str) -> bool:
 
 def canonical(proof: Proof) -> str:
     return summary(tuple(replace(step, conclusion=show(parse_formula(step.conclusion))) for step in proof))
+
+
+def text_of(*steps: tuple[str, Sequence[str], str, str]) -> str:
+    return summary([ReferenceStep(i, tuple(d), c, r) for i, d, c, r in steps])
 
 
 def assert_well_formed(report: TraceReport, text: str) -> None:
@@ -113,12 +117,11 @@ def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:
 def numbered(attempt: Attempt) -> str:
     """The attempt in canonical spelling, with its steps numbered."""
     names = {step.id: f"s{number}" for number, step in enumerate(attempt.steps[:-1], 1)}
-    steps = [
-        replace(step, id=names.get(step.id, step.id), dependencies=tuple(names.get(d, d) for d in step.dependencies))
-        for step in attempt.steps
-    ]
-    elements = ",\n".join(json.dumps(step.record(), ensure_ascii=False) for step in steps)
-    return f"<summary>[\n{elements}\n]</summary>"
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    return text_of(*[(new(s.id), [*map(new, s.dependencies)], show(s.conclusion), s.rule) for s in attempt.steps])
 
 
 def within_limits(conclusion: Formula) -> bool:
@@ -159,12 +162,6 @@ def test_golden_proofs_are_in_it(shared_data: Path, decoder: Decoder, every: int
 CASE = problem("P(a) ∧ Q(a)", "∀x (P(x) → R(x, a))", goal="P(a)")
 GOOD = ("s1", ["h1"], "P(a)", "CONJUNCTION_ELIMINATION")
 BINDING = ("h_goal_true", ["s1"], "P(a)", "GOAL_BINDING")
-
-
-def text_of(*steps: tuple[str, Sequence[str], str, str]) -> str:
-    rows = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    elements = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return f"<summary>[\n{elements}\n]</summary>"
 
 
 BAD = {

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.outputs import LineFile
-from tests.build import COMPLETIONS, PROBLEMS, Run
+from tests.build import COMPLETIONS, PROBLEMS, Run, action, problem
+
+SPLIT = ("P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)")
+"""Premises of which only the engine has a proof of R(a), by cases."""
 
 
 def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
@@ -79,26 +83,19 @@ def test_one_problem_is_shown_with_english_and_rules(run: Run) -> None:
 
 
 def test_results_as_json(run: Run, tmp_path: Path) -> None:
-    problems = tmp_path / "own.jsonl"
-    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
-    split = ["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"]
-    records = [
-        {"id": "direct", "premises": [{"id": "h1", "formula": "R(a)"}], "options": options},
-        {"id": "open", "premises": [{"id": "h1", "formula": "P(a)"}], "options": options},
-        {"id": "split", "premises": [{"id": f"h{n}", "formula": f} for n, f in enumerate(split)], "options": options},
-    ]
-    problems.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    problems, asked = tmp_path / "own.jsonl", {"direct": ["R(a)"], "open": ["P(a)"], "split": SPLIT}
+    write_problems(problems, [problem(*of, goal="R(a)", answer=None, id=name) for name, of in asked.items()])
     result = run("prove", "--problems", str(problems), "--json", "-")
     assert result.status == 1  # one is given up
     direct, unclear, given_up = map(json.loads, result.stdout.splitlines())
     assert direct == {
         "problem_id": "direct",
         "result": "proved",
-        "answer": "t",
-        "steps": [{"id": "t", "dependencies": ["h1"], "conclusion": "R(a)", "rule": "GOAL_BINDING"}],
+        "answer": "h_goal_true",
+        "steps": [action("h_goal_true", "R(a)", "h1", rule="GOAL_BINDING")],
     }
-    assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["f", "t"])
-    assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "t")
+    assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["h_goal_false", "h_goal_true"])
+    assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "h_goal_true")
     assert "no proof of split" in result.stderr
     counted = run("prove", "--problems", str(problems), "--json", str(tmp_path / "results"))
     assert (tmp_path / "results").read_text(encoding="utf-8") == result.stdout
@@ -109,9 +106,7 @@ def test_results_as_json(run: Run, tmp_path: Path) -> None:
 
 
 def test_with_a_table_evidence_of_the_engine_counts(run: Run, tmp_path: Path) -> None:
-    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
-    premises = [{"id": f"h{n}", "formula": f} for n, f in enumerate(["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"])]
-    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "split", "premises": premises, "options": options}))
+    write_problems(tmp_path / "p.jsonl", [problem(*SPLIT, goal="R(a)", answer=None)])
     assert run("prove", "--problems", str(tmp_path / "p.jsonl")).status == 1
     assert run("prove", "--problems", str(tmp_path / "p.jsonl"), "--table").status == 0
 
