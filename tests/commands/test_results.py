@@ -271,36 +271,6 @@ def first(row: dict[str, Any]) -> str:
 # -- data sets --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels_only", [False, True])
-def test_a_dataset_has_a_row_for_each_usable_problem(run: Run, labels_only: bool, tmp_path: Path) -> None:
-    rule = "∀x (Cat(x) → Animal(x))"
-    source = write_problem(
-        tmp_path / "p.jsonl",
-        ("s/1", [rule, "Cat(tom)"], "Animal(tom)", "h_goal_true"),
-        ("s/2", [rule, "Cat(tom)"], "Dog(tom)", "h_goal_true"),
-        ("s/3", ["Cat(tom)", "¬Cat(tom)"], "Dog(tom)", None),
-    )
-    with source.open("a", encoding="utf-8") as file:
-        file.write('{"id": "broken"}\n')
-    about = ("--name", "Cats", "--license", "mit", "--source", "Made for a test.")
-    given = ("dataset", "-p", str(source), "-o", str(tmp_path / "out"), *about)
-    done = run(*given, *(("--labels-only",) if labels_only else ()))
-    assert done.status == 1
-    assert f"3 rows and a card written to {tmp_path / 'out'}" in done.stderr
-    rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").read_text("utf-8").splitlines()]
-    assert [(row["id"], row["label"], row["changed"], row["evidence"]) for row in rows] == [
-        ("s/1", "True", False, "proof"),
-        ("s/2", "Uncertain", True, "countermodels"),
-        ("s/3", None, False, "contradiction"),
-    ]
-    card = (tmp_path / "out" / "README.md").read_text("utf-8")
-    assert '"num_examples": 3' in card
-    for line in ("1 with the label True", "1 with the label Uncertain", "1 with the label none"):
-        assert f"\n* {line}\n" in card
-    assert {("premises" in row) for row in rows} == {not labels_only}
-    assert ("* `premises`: " in card, "The rows have no texts or formulas" in card) == (not labels_only, labels_only)
-
-
 @pytest.mark.parametrize("option", ["--name", "--license", "--source", "--split"])
 @pytest.mark.parametrize("empty", ["", " "])
 def test_a_dataset_says_what_its_card_must(run: Run, option: str, empty: str, tmp_path: Path) -> None:
