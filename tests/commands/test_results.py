@@ -149,27 +149,31 @@ def test_generate_interrupted_drops_duplicates_of_earlier_lines(
 # -- proofs and theorems ----------------------------------------------------------------------------------------------
 
 
-def test_prove_resumes_with_a_theorem_for_each_problem(
+def test_prove_resumes_with_a_theorem_and_a_result_for_each_problem(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = "∀x (Cat(x) → Animal(x))"
-    source = write_problem(
-        tmp_path / "p.jsonl", *[(f"t/{n}", [rule, f"Cat(c{n})"], f"Animal(c{n})", "h_goal_true") for n in range(3)]
-    )
+    proved = [(f"t/{n}", [rule, f"Cat(c{n})"], f"Animal(c{n})", "h_goal_true") for n in range(3)]
+    source = write_problem(tmp_path / "p.jsonl", ("t/3", [rule], "Animal(tom)", "h_goal_uncertain"), *proved)
+    whole = ("prove", "-p", str(source), "--out", str(tmp_path / "whole"), "--json", str(tmp_path / "all"))
+    assert run(*whole).status == 0
     given = ("prove", "-p", str(source), "--out", str(tmp_path / "out"))
-    with monkeypatch.context() as patched:
-        interrupt(patched, 2)
-        assert run(*given).status == 130
-    done = run(*given, "--certify", str(tmp_path / "theorems"), "--kernel", "none")
-    assert done.status == 0, done.stderr
-    assert "resuming after 2 completions; their proofs are searched for again" in done.stderr
-    assert {path.name for path in (tmp_path / "theorems").rglob("T_*.lean")} == {f"T_{n}_0.lean" for n in range(3)}
-    assert len((tmp_path / "out").read_text("utf-8").splitlines()) == 3
-    (tmp_path / "out").unlink()
-    with monkeypatch.context() as patched:
-        interrupt(patched, 2)
-        assert run(*given).status == 130
-    assert "resuming after 2 completions; the table covers only the other problems" in run(*given).stderr
+    for more, told in (
+        (("--certify", str(tmp_path / "theorems"), "--kernel", "none"), "their proofs are searched for again"),
+        (("--json", str(tmp_path / "results")), "their proofs are searched for again"),
+        ((), "the table covers only the other problems"),
+    ):
+        with monkeypatch.context() as patched:
+            interrupt(patched, 2)
+            assert run(*given).status == 130
+        assert not (tmp_path / "out").exists()
+        done = run(*given, *more)
+        assert done.status == 0, done.stderr
+        assert f"resuming after 2 completions; {told}" in done.stderr
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
+        (tmp_path / "out").unlink()
+    assert {path.name for path in (tmp_path / "theorems").rglob("T_*.lean")} == {f"T_{n}_0.lean" for n in range(4)}
+    assert (tmp_path / "results").read_bytes() == (tmp_path / "all").read_bytes()
 
 
 def test_certify_fails_if_a_problem_has_no_theorem(run: Run, tmp_path: Path) -> None:

@@ -6,10 +6,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.outputs import LineFile
 from tests.build import COMPLETIONS, PROBLEMS, Run, action, problem
 
 SPLIT = ("P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)")
@@ -28,44 +25,6 @@ def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
     assert len(lines) == 6
     assert all(action["signal"] == 1.0 for line in lines for action in line["actions"])
     assert all(line["answer_correct"] for line in lines)
-
-
-def test_an_interrupted_run_goes_on_where_it_stopped(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, results = tmp_path / "completions.jsonl", tmp_path / "results.jsonl"
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results)).status == 0
-    whole, all_results = out.read_bytes(), results.read_bytes()
-    assert all_results.count(b"\n") == 7
-    out.unlink()
-    results.unlink()
-    append = LineFile.append_line
-
-    def interrupted() -> int:
-        """The status of a run in which Ctrl-C is pressed while it writes its fourth line."""
-        lines = iter(range(4))
-
-        def append_line(self: LineFile, line: bytes) -> None:
-            if next(lines) == 3:
-                self._file.write(line[:20])
-                raise KeyboardInterrupt
-            append(self, line)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(LineFile, "append_line", append_line)
-            return run("prove", "--problems", str(PROBLEMS), "--out", str(out)).status
-
-    assert interrupted() == 130
-    assert not out.exists()
-    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
-    assert resumed.status == 0
-    assert "resuming after 3 completions" in resumed.stderr
-    assert out.read_bytes() == whole
-    assert list(tmp_path.iterdir()) == [out]
-    out.unlink()
-    assert interrupted() == 130
-    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results))
-    assert resumed.status == 0
-    assert "resuming after 3 completions; their proofs are searched for again" in resumed.stderr
-    assert (out.read_bytes(), results.read_bytes()) == (whole, all_results)
 
 
 def test_one_problem_is_shown_with_english_and_rules(run: Run) -> None:
