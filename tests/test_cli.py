@@ -484,19 +484,6 @@ def test_a_kernel_that_is_not_there_accepts_nothing(run: Run) -> None:
         assert "isabelle was not found on PATH" in result.stderr
 
 
-def test_soundness_finds_nothing_and_says_what_it_tried(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "soundness.json"
-    sizes = ("--examples", "60", "--answers", "40", "--proofs", "40")
-    result = run("soundness", *sizes, "--rules", "train", "--out", str(out))
-    assert result.status == 0, result.stdout + result.stderr
-    assert "0 failures in" in result.stderr
-    found = json.loads(out.read_text(encoding="utf-8"))
-    for search, least in (("findings", 51), ("answers", 40), ("proofs", 40)):
-        assert found[search]["failures"] == []
-        assert sum(found[search]["examples"].values()) >= least
-    assert found["answers"]["outcomes"].keys() == {"confirmed"}
-
-
 def test_parse_reads_english(run: Run) -> None:
     read = run("parse", "--english", "Bob is red. All red things are kind.")
     assert (read.status, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")

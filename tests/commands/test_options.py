@@ -15,7 +15,7 @@ from proof_r1_formal import Problem, read_problems
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.cli import COMMANDS
 from proof_r1_formal.cli import command as get_command
-from proof_r1_formal.generate.problems import DISTRACTORS, STEPS, GeneratorSettings, generate_problems
+from proof_r1_formal.generate.problems import DISTRACTORS, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.models.prompts import messages
 from tests.build import INPUTS, Run, action, completion, example_problems
@@ -89,16 +89,6 @@ def generated(run: Run, out: Path, *given: str) -> list[Problem]:
     """The problems that a command writes."""
     assert run("generate", "--n", "6", "--out", str(out), *given).status == 0
     return list(read_problems(out).values())
-
-
-@pytest.mark.parametrize("difficulty", STEPS)
-def test_problems_have_the_difficulty_asked_for(run: Run, difficulty: str, tmp_path: Path) -> None:
-    given = ("--with-proofs", "--answers", "True,False", "--difficulty", difficulty)
-    problems = generated(run, tmp_path / "p", *given)
-    least, most = STEPS[difficulty]
-    for problem in problems:
-        assert problem.difficulty == difficulty
-        assert least <= len(problem.proofs[0]) - 1 <= most
 
 
 def test_intended_proofs_are_written_on_request(run: Run, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_generate_interrupted_drops_duplicates_of_earlier_lines(
 # -- proofs and theorems ----------------------------------------------------------------------------------------------
 
 
-def test_prove_resumes_with_a_theorem_and_a_result_for_each_problem(
+def test_prove_resumes_with_a_theorem_and_a_result_of_each(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = "∀x (Cat(x) → Animal(x))"
@@ -248,17 +248,19 @@ def test_serve_is_strict_before_it_looks_at_the_port(run: Run, tmp_path: Path) -
 
 
 def test_soundness_counts_what_it_tried(run: Run, tmp_path: Path) -> None:
-    sizes = ("--examples", "20", "--answers", "5", "--proofs", "5")
+    sizes = ("--examples", "20", "--answers", "5", "--proofs", "4")
     given = ("soundness", *sizes, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "t.json"))
     done = run(*given)
     assert done.status == 0
+    assert "0 failures in 20 steps, 5 traces and 4 proofs" in done.stderr
     steps, answers, proofs = tables_of(tmp_path / "t.json").values()
     found = json.loads((tmp_path / "out").read_bytes())
+    assert [found[search]["failures"] for search in ("findings", "answers", "proofs")] == [[], [], []]
     for rows, search, last in ((steps, "findings", "accepted"), (answers, "answers", "verified")):
         assert {row["kind"]: (row[first(row)], row[last]) for row in rows} == {
             kind: (count, found[search]["accepted"].get(kind, 0)) for kind, count in found[search]["examples"].items()
         }
-    assert sum(row["proofs"] for row in proofs) == 5
+    assert sum(row["proofs"] for row in proofs) == 4
     assert {row["last line"]: row["accepted"] for row in proofs} == {
         kind: found["proofs"]["accepted"].get(kind, 0) for kind in found["proofs"]["examples"]
     }
