@@ -1,4 +1,4 @@
-"""What commands say at their end, and the options that exclude each other."""
+"""Options that exclude or require each other, outputs on one stream, and the token of the service."""
 
 from __future__ import annotations
 
