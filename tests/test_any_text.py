@@ -12,7 +12,6 @@ from hypothesis.strategies import DrawFn
 from typer.testing import CliRunner
 
 from proof_r1_formal.cli import app
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.proof.action import FIELDS
@@ -67,30 +66,6 @@ def test_half_of_a_surrogate_pair_in_a_conclusion_is_a_finding(conclusion: str, 
 
 def test_a_whole_pair_is_a_character() -> None:
     assert parse_formula('"\\ud83d\\udc08"(a)') is parse_formula('"🐈"(a)')
-
-
-@pytest.mark.parametrize("field", ["text", "formula", "source", "id"])
-@pytest.mark.parametrize("half", ["\ud800", HALF])
-def test_half_a_surrogate_pair_is_rejected_with_its_place(field: str, half: str, tmp_path: Path) -> None:
-    record = {
-        "id": "a/1",
-        "premises": [{"id": "h1", "formula": "p", "source": "p", "text": ""}],
-        "options": [{"id": "o", "label": "True", "formula": "p"}],
-    }
-    premise = record["premises"][0]
-    assert isinstance(premise, dict)
-    premise[field] = half
-    path = tmp_path / "problems.jsonl"
-    path.write_text(f"{json.dumps(record)}\n{json.dumps({**record, 'id': 'a/2', 'premises': []})}\n", encoding="ascii")
-    read = read_problems(path)
-    assert "a/2" in read
-    if half == HALF and field != "formula":  # there it is a text like another
-        assert "a/1" in read
-        return
-    (rejected,) = read.rejected
-    assert rejected.line == 1
-    assert "surrogate" in rejected.reasons[0]
-    assert ("premise h1" if half == HALF else f"premises[0].{field}") in rejected.reasons[0]
 
 
 # -- the property -----------------------------------------------------------------------------------------------------

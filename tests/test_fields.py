@@ -1,4 +1,4 @@
-"""Commands on outputs in other layouts: the results are those of the own layout, and messages say what to do."""
+"""Commands on outputs in other layouts: the results are those of the own layout."""
 
 from __future__ import annotations
 
@@ -46,21 +46,3 @@ def test_every_command_that_reads_outputs_takes_fields(run: Run, command: tuple[
     refused = run(*command, "-p", str(PROBLEMS), "-c", str(file), "--field", "b", folder=tmp_path)
     assert refused.status == 2
     assert "expected name=path" in refused.stderr
-
-
-def test_an_id_without_its_first_part_is_explained(run: Run, tmp_path: Path) -> None:
-    file = write(tmp_path, [{"task_id": "4", "response": "x"}])
-    done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "out", folder=tmp_path)
-    assert done.status == 1
-    assert "if it is garden/4, say so: --field problem_id=garden/{KEY}" in done.stderr
-
-
-def test_answers_that_were_cut_off_are_counted_and_checked(run: Run, tmp_path: Path) -> None:
-    choice = {"message": {"role": "assistant", "content": ROWS[0]["completion"]}, "finish_reason": "length"}
-    file = write(
-        tmp_path, [{"custom_id": ROWS[0]["problem_id"], "choices": [choice, choice | {"finish_reason": "stop"}]}]
-    )
-    done = run("verify", "-p", str(PROBLEMS), "-c", str(file), "-o", "out", folder=tmp_path)
-    assert done.status == 0
-    assert "1 completion was cut off at the limit of tokens" in done.stderr
-    assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 2

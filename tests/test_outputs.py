@@ -137,11 +137,6 @@ def test_a_folder_that_cannot_be_made_is_refused(
     assert reason in refused(FOLDERS[name], out, monkeypatch, capfd)
 
 
-def test_two_outputs_are_not_one_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    command = ("evaluate", *INPUTS, "--json", "OUT", "--latex", "OUT")
-    assert "two outputs" in refused(command, "out", monkeypatch, capfd)
-
-
 # -- where outputs go -------------------------------------------------------------------------------------------------
 
 

@@ -81,10 +81,6 @@ def test_a_problem_is_shown_with_premises_and_options(problem: proof_r1_formal.P
     assert unescape(problem._repr_html_()).count("(right)") == 1
 
 
-def test_an_id_is_no_markup() -> None:
-    assert "[/x][red]" in printed(replace(PROBLEMS["garden/1"], id="[/x][red]"))
-
-
 # -- shortcuts --------------------------------------------------------------------------------------------------------
 
 

@@ -170,11 +170,6 @@ def test_prove_writes_short_names_where_it_writes_theorems(tmp_path: Path) -> No
     assert result.exit_code == 0, result.output
     text = (tmp_path / "out" / "Certificates" / "A_one_0.lean").read_text(encoding="utf-8")
     assert "(man : Entity → Prop)" in text
-    for option in (["--short-names"], ["--isabelle"], ["--name", "Mine"]):
-        refused = CliRunner().invoke(app, ["prove", str(tmp_path / "a.p"), *option])
-        assert (
-            str(refused.exception) == f"{option[0]} has no effect without --certify: add it, or leave out {option[0]}"
-        )
 
 
 @pytest.mark.usefixtures("wide")
@@ -214,20 +209,6 @@ def test_problems_without_a_theorem_are_counted(capfd: pytest.CaptureFixture[str
     assert theorems.counts == {"no certificate": 2, "certificate, not checked": 1}
     assert theorems.without == 2
     assert capfd.readouterr().out.count("p: no certificate: ") == 2
-
-
-def test_what_cannot_be_combined_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.p").write_text(FILE, encoding="utf-8")
-    asked = ["certify", str(tmp_path / "a.p"), "--kernel", "none"]
-    for more, told in (
-        (["--bundle", str(tmp_path / "bundle.json")], "--bundle has verdicts on completions"),
-        (["--require", "x"], "--require has no effect without --out"),
-        (["--out", str(tmp_path / "out"), "--name", "mine"], "--name: 'mine' is not a name"),
-        (["--out", str(tmp_path / "out"), "--require", str(tmp_path)], "it has no lakefile.toml"),
-    ):
-        result = CliRunner().invoke(app, [*asked, *more])
-        assert result.exit_code != 0
-        assert told in f"{result.output}{result.exception}"
 
 
 def test_two_files_must_not_have_one_id(tmp_path: Path) -> None:

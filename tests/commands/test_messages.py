@@ -1,17 +1,16 @@
-"""What commands say at their end, and the options that exclude each other."""
+"""Options that exclude or require each other, outputs on one stream, and the token of the service."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from proof_r1_formal.commands.service import _token
 from proof_r1_formal.errors import ProofR1Error
-from tests.build import EXAMPLES, Run
+from tests.build import INPUTS, Run
 
-PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
+PROBLEMS = INPUTS[:2]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +32,8 @@ PROBLEMS = ("-p", str(EXAMPLES / "problems.jsonl"))
             (("certify", *PROBLEMS, "--out", "o", "--standalone", *given), f"so {given[0]} has no effect; leave out")
             for given in (("--require", "."), ("--name", "Mine"))
         ],
+        (("certify", *PROBLEMS, "--bundle", "b.json"), "--bundle has verdicts on completions"),
+        (("certify", *PROBLEMS, "--out", "o", "--name", "mine"), "--name: 'mine' is not a name"),
         (("evaluate", *PROBLEMS), "give --problems and --completions, or --study"),
     ],
 )
@@ -52,9 +53,14 @@ def test_options_that_do_not_fit_are_errors(
         ("certify", "--name Mine", "--out"),
         ("certify", "--require .", "--out"),
         ("certify", "--standalone", "--out"),
+        ("certify", "--isabelle", "--out"),
+        ("certify", "--short-names", "--out"),
         ("certify --kernel none", "--style reflect", "--out or --kernel lean"),
         ("certify --kernel none", "--lean wheel", "--kernel lean"),
         ("prove", "--kernel none", "--certify"),
+        ("prove", "--name Mine", "--certify"),
+        ("prove", "--isabelle", "--certify"),
+        ("prove", "--short-names", "--certify"),
         ("prove", "--lean wheel", "--certify"),
         ("prove --certify o --kernel none", "--lean wheel", "--kernel lean"),
         ("prove", "--thinking native", "--out"),
@@ -99,7 +105,7 @@ def test_the_name_of_standalone_files_is_that_of_the_session(run: Run, tmp_path:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("evaluate", *PROBLEMS, "-c", str(EXAMPLES / "completions.jsonl"), "--json", "-", "--markdown", "-"),
+        ("evaluate", *INPUTS, "--json", "-", "--markdown", "-"),
         ("prove", *PROBLEMS, "--out", "-", "--json", "/dev/stdout"),
         ("generate", "--n", "1", "--out", "-", "--evidence-out", "-"),
     ],
@@ -123,36 +129,3 @@ def test_a_token_is_long_and_printable(letters: str, tmp_path: Path) -> None:
     assert _token(tmp_path / "token") == "0123456789abcdef"
     with pytest.raises(ProofR1Error, match="the token cannot be read"):
         _token(tmp_path / "nothing")
-
-
-def test_generate_counts_answers_and_resumes_with_nothing_new(run: Run, tmp_path: Path) -> None:
-    given = ("generate", "--n", "3", "--answers", "True", "--difficulty", "easy", "--out", str(tmp_path / "p"))
-    first = run(*given)
-    assert f"3 problems written to {tmp_path / 'p'}: 3 True; 0 duplicates were dropped" in first.stderr
-    assert len((tmp_path / "p").read_text("utf-8").splitlines()) == 3
-
-
-def test_continuations_are_counted(run: Run, tmp_path: Path) -> None:
-    """One completion is right, one is corrected after a step, and one has no continuation within the budget."""
-    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text("utf-8").splitlines()]
-    texts = {(line["problem_id"], line["sample"]): line["completion"] for line in lines}
-    records = [
-        {"problem_id": "garden/1", "completion": texts["garden/1", 0]},
-        {"problem_id": "garden/2", "completion": texts["garden/2", 1]},
-    ]
-    (tmp_path / "c").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
-    given = ("prove", *PROBLEMS, "--continue", str(tmp_path / "c"))
-    done = run(*given, "--out", str(tmp_path / "out"))
-    assert done.status == 0
-    rows = {row.rsplit(maxsplit=1)[0].strip(): row.split()[-1] for row in done.stdout.splitlines() if row.strip()}
-    assert (rows["completions: nothing is wrong"], rows["completions: corrected"]) == ("1", "1")
-    assert set(rows) >= {"accepted steps per correction", "of these used by the answer"}
-    assert set(rows) >= {"steps added, the terminal one included", "corrections that use no accepted step"}
-    assert float(rows["steps added, the terminal one included"]) >= 1
-    written = [json.loads(line) for line in (tmp_path / "out").read_text("utf-8").splitlines()]
-    assert written[0]["completion"] == texts["garden/1", 0]
-    assert written[1]["completion"] != texts["garden/2", 1]
-    poor = run(*given, "--budget", "1")
-    assert poor.status == 1
-    assert "left out: no continuation" in poor.stdout
-    assert "no continuation of garden/2, sample 0: the budget is spent" in poor.stderr

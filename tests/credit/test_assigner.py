@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from proof_r1_formal import TRAIN, Problem, ProofR1Error, Verifier
-from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.assigner import CreditAssigner
 from proof_r1_formal.credit.diagnostics import batch_metrics
 from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, divisor, needs_corrections, rollout_of
 from proof_r1_formal.credit.pieces import TokenPieces
@@ -86,10 +86,12 @@ def test_a_checkpoint_goes_on(answers: Answers, byte_tokenizer: str) -> None:
         CreditAssigner(byte_tokenizer, rules="folio", workers=0).load_state_dict(one.state_dict())
 
 
-def test_the_log_counts_what_reports_say(answers: Answers, byte_tokenizer: str) -> None:
+def test_the_log_has_the_means_of_the_reports(answers: Answers, byte_tokenizer: str) -> None:
+    """What they are is in the tests of diagnostics."""
     problems, ids = batch(answers)
     found = CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
-    assert_metrics(found)
+    assert found.metrics.keys() - batch_metrics(found.reports).keys() == {"silent_groups", "unverified"}
+    assert batch_metrics(found.reports).items() <= found.metrics.items()
     empty = CreditAssigner(byte_tokenizer, workers=0).credit([], [], 2)
     assert (empty.advantages, empty.divisor, set(empty.metrics)) == ((), 1, {"silent_groups", "unverified"})
 
@@ -104,16 +106,6 @@ def test_a_mean_of_nothing_is_absent_from_the_log(answers: Answers) -> None:
     assert not {"signal", "signal_0", "FVR", "RVR"} & set(empty)
     assert (empty["parsed"], empty["actions"]) == (1.0, 0.0)
     assert batch_metrics([]) == {}
-
-
-def assert_metrics(found: BatchCredit) -> None:
-    count = len(found.reports)
-    steps = [step for report in found.reports for step in report.actions]
-    assert found.metrics["actions"] == len(steps) / count
-    assert found.metrics["signal"] == pytest.approx(sum([step.signal for step in steps]) / len(steps))
-    assert found.metrics["right"] == sum([report.answer_correct is True for report in found.reports]) / count
-    assert 0.0 < found.metrics["rule_verified"] <= found.metrics["verified"] <= found.metrics["right"] < 1.0
-    assert 0.0 < found.metrics["RVR"] <= found.metrics["FVR"] <= 1.0
 
 
 def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:

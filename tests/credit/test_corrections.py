@@ -54,16 +54,14 @@ def credited(tokenizer: Any, method: str, *texts: str, group: int | None = None,
     return assigner.credit([CHAIN] * len(texts), ids, group or len(texts))
 
 
-def right(tokenizer: Any) -> str:
-    """The completion that a correction of nothing is."""
-    found = credited(tokenizer, "taught", "")
-    assert found.replaced[0] is not None
-    return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(found.replaced[0]).text
-
-
 def read(tokenizer: Any, ids: tuple[int, ...] | None) -> str:
     assert ids is not None
     return TokenPieces(tokenizer.backend_tokenizer.to_str()).read(ids).text
+
+
+def right(tokenizer: Any) -> str:
+    """The completion that a correction of nothing is."""
+    return read(tokenizer, credited(tokenizer, "taught", "").replaced[0])
 
 
 @pytest.mark.parametrize("text", [build.completion(FIRST, WRONG), build.completion(FIRST), "no proof"])

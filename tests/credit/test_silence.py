@@ -58,19 +58,6 @@ def test_texts_without_a_summary_are_the_reason(answers: Answers, said: Callable
     assert "no completion has a summary that parses. Warm the model up" in message
 
 
-def test_wrong_answers_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
-    problem = answers[0][0]
-    (message,) = said(problem, *[(wrong(problem), wrong(problem))] * FIRST_BATCHES)
-    assert message == f"{WARNING}{message.removeprefix(WARNING)}"
-    assert "10 of them parse, but none selects the right option" in message
-
-
-def test_problems_that_are_solved_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
-    problem = answers[0][0]
-    (message,) = said(problem, *[(right(problem), right(problem))] * FIRST_BATCHES)
-    assert message == f"{WARNING}every completion is right and rule-verified. Give harder problems"
-
-
 def test_groups_that_agree_are_the_reason(answers: Answers, said: Callable[..., list[str]]) -> None:
     problem = answers[0][0]
     both = [(right(problem), right(problem)), (wrong(problem), wrong(problem))]
@@ -94,7 +81,7 @@ CORRECTED = replace(WRONG, corrected=CorrectedRollout((1,), 0, 0, TRACE, Alignme
     ("rollouts", "corrects", "reason"),
     [
         ([replace(WRONG, verified=False)], False, "no worker process starts"),
-        ([RIGHT], True, "every completion is right and rule-verified"),
+        ([RIGHT], True, "every completion is right and rule-verified. Give harder problems"),
         ([WRONG], True, "the prover corrected no completion"),
         ([WRONG], False, "none selects the right option"),
         ([CORRECTED, WRONG], True, "2 of them parse, but none selects the right option"),

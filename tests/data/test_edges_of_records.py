@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.native import from_json, write_problems
-from proof_r1_formal.data.records import MAX_NESTING, BadJsonError, Broken, JsonObject, Record, check, decode, describe
+from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.records import MAX_NESTING, Broken, JsonObject, Record, check, decode, describe
 from proof_r1_formal.errors import DataError
 from tests.build import problem
 
@@ -88,15 +88,6 @@ def test_whole_characters_are_no_fault() -> None:
     value = decode('{"a": ["\\ud835\\udcab", {"é": "x"}]}')
     assert check(3, value) == Record(3, value)
     assert isinstance(value, JsonObject)
-
-
-def test_a_record_as_text_is_the_first() -> None:
-    with pytest.raises(DataError, match=r"^a problem: .*not JSON: "):
-        from_json("{")
-    with pytest.raises(BadJsonError):
-        decode("{")
-    with pytest.raises(DataError, match="half of a surrogate pair"):
-        from_json('{"id": "\\ud800"}')
 
 
 def test_progress_counts_the_records_read(tmp_path: Path) -> None:

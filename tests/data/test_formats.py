@@ -1,4 +1,4 @@
-"""Files as people have them: tables, records in memory, the published forms of templated English, and other files."""
+"""Files as people have them: tables, records in memory, and the published forms of templated English."""
 
 from __future__ import annotations
 
@@ -135,7 +135,6 @@ def test_a_dataset_is_read_under_the_name_of_its_split() -> None:
         (["text"], "no record found"),
         (3, "not a int"),
         ({"train": [FOLIO]}, "not a dict of 'train'; name one of these"),
-        ([{**FOLIO, "label": object()}], "a object is not a value of JSON"),
     ],
 )
 def test_what_holds_no_records_is_refused(records: object, told: str) -> None:
@@ -247,6 +246,3 @@ def test_a_record_without_a_question_is_rejected(tmp_path: Path, record: object,
     found = read(tmp_path, record)
     assert found.rejected
     assert told in "\n".join(found.rejected[0].reasons)
-
-
-# -- other files ------------------------------------------------------------------------------------------------------

@@ -104,23 +104,6 @@ def test_an_answer_without_content_is_an_empty_completion(tmp_path: Path) -> Non
     assert texts(tmp_path, batch({"choices": [refused]})) == [("p", 0, "")]
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        batch({"choices": [{**CHOICE, "finish_reason": "length"}]}),
-        batch({"output": [], "incomplete_details": {"reason": "max_output_tokens"}}),
-        {"id": "p", "outputs": [{"text": "x", "finish_reason": "length"}]},
-        {"problem_id": "p", "completion": "x", "truncated": True},
-    ],
-)
-def test_a_file_may_say_that_an_answer_was_cut_off(tmp_path: Path, record: Any) -> None:
-    [item] = read(tmp_path, record)
-    assert isinstance(item, Completion)
-    assert item.truncated
-    write_completions(tmp_path / "again.jsonl", [item])
-    assert list(read_completions(tmp_path / "again.jsonl")) == [item]
-
-
 def test_another_key_of_that_name_is_ignored(tmp_path: Path) -> None:
     [item] = read(tmp_path, {"problem_id": "p", "completion": "x", "truncated": "at 10 pm"})
     assert isinstance(item, Completion)
@@ -263,6 +246,10 @@ def test_the_own_keys_take_what_other_layouts_take(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "field", "cut"),
     [
+        (batch({"choices": [{**CHOICE, "finish_reason": "length"}]}), None, [True]),
+        (batch({"output": [], "incomplete_details": {"reason": "max_output_tokens"}}), None, [True]),
+        ({"id": "p", "outputs": [{"text": "x", "finish_reason": "length"}]}, None, [True]),
+        ({"problem_id": "p", "completion": "x", "truncated": True}, None, [True]),
         ({"task_id": "p", "response": "x", "finish_reason": "length"}, None, [True]),
         ({"task_id": "p", "response": "x", "finish_reason": "stop"}, None, [False]),
         ({"task_id": "p", "response": "x", "stop_reason": "max_tokens"}, None, [True]),
@@ -279,8 +266,11 @@ def test_the_own_keys_take_what_other_layouts_take(tmp_path: Path) -> None:
 def test_an_answer_is_cut_off_by_what_stands_beside_it(
     tmp_path: Path, record: Any, field: str | None, cut: list[bool]
 ) -> None:
-    found = read(tmp_path, record, fields=None if field is None else Fields.of([field]))
-    assert [item.truncated for item in found if isinstance(item, Completion)] == cut
+    items = read(tmp_path, record, fields=None if field is None else Fields.of([field]))
+    found = [item for item in items if isinstance(item, Completion)]
+    assert [item.truncated for item in found] == cut
+    write_completions(tmp_path / "again.jsonl", found)
+    assert list(read_completions(tmp_path / "again.jsonl")) == found
 
 
 def test_messages_that_are_all_the_assistants_are_not_one_chat(tmp_path: Path) -> None:

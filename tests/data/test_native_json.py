@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import read_problems
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.errors import DataError
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
+from tests.build import example_problems
 
 
 def test_a_problem_reads_back_equal() -> None:
-    for problem in read_problems(EXAMPLES).values():
+    for problem in example_problems().values():
         assert from_json(to_json(problem)) == problem
 
 
@@ -30,10 +26,10 @@ def test_any_text_is_a_problem_or_says_why_not(text: str) -> None:
     ("text", "reason"),
     [
         ("[]", "a record must be an object, not an array"),
-        ('{"id": "a", "premises": [], "options": []', "not JSON"),
+        ('{"id": "a", "premises": [], "options": []', "^a problem: .*not JSON: "),
         ('{"id": "a", "premises": [], "options": [], "size": 1}', "size"),
         ('{"id": "a", "premises": [{"id": "h1", "formula": "cat("}], "options": []}', "premise h1"),
-        ('{"id": "\\ud800", "premises": [], "options": []}', "surrogate"),
+        ('{"id": "\\ud800", "premises": [], "options": []}', "half of a surrogate pair"),
         ('{"id":' + "[" * 100 + "]" * 100 + "}", "nested deeper"),
         ('{"id":' * 100_000, "nested too deeply"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -12,9 +11,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.data.quality import SPELLINGS, Oddity, OddityKind, _likeness, _near, oddities, tell
@@ -108,26 +105,6 @@ def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
         "premise h2: no quantifier binds 'x', which looks like a variable",
     )
     assert tell(Oddity(OddityKind.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
-
-
-def test_translate_counts_them(tmp_path: Path) -> None:
-    record = {"premises": ["", ""], "conclusion": "", "label": "True", "conclusion-FOL": "team(bo)"}
-    rows = [
-        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"]},
-        {**record, "premises-FOL": ["team(bo)", "Won(bo)"]},
-        {**record, "premises-FOL": ["Won(bo)", "¬Won(bo)"]},
-        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"], "label": "?"},
-    ]
-    path = write(tmp_path, rows, "any.json")
-    result = CliRunner().invoke(app, ["translate", str(path), "-o", str(tmp_path / "out"), "--check"])
-    assert result.exit_code == 0
-    assert "of 1 %" in result.stdout
-    assert "of all 2 %" in result.stdout
-    row = {cells[0]: cells[1:] for cells in [re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines()]}
-    assert row["names that differ in case"] == ["2", "0", "0.0", "1", "50.0", "1"]
-    assert row["any of these pairs"] == row["names that differ in case"]
-    assert row["premises contradictory"] == ["1", "0", "0.0", "1", "50.0", "3"]
-    assert row["predicate used once"] == ["4", "1", "100.0", "2", "100.0", "1"]
 
 
 # -- real data --------------------------------------------------------------------------------------------------------

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from proof_r1_formal.decoding.sampler import Decoder
-from tests.build import tiny_model
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
+from tests.build import PROBLEMS, tiny_model
 
 Draw = Callable[[str, int], str | None]
 """A grammar in llguidance's dialect and a seed -> a text of its language; None if it became too long."""
@@ -20,7 +17,7 @@ Draw = Callable[[str, int], str | None]
 @pytest.fixture(scope="session")
 def decoder(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
     """A model with random weights that knows the words of the examples."""
-    texts = EXAMPLES.read_text(encoding="utf-8").splitlines()
+    texts = PROBLEMS.read_text(encoding="utf-8").splitlines()
     folder = tmp_path_factory.mktemp("decoding") / "tiny"
     return Decoder(*tiny_model(folder, texts, vocabulary=500, width=16, hidden=32))
 

@@ -12,14 +12,11 @@ import jsonschema
 import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.decoding.grammar import NESTING, CompletionGrammar, GrammarError, completion_grammar
+from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.decoding.grammar import NESTING, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
-from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Proof, summary
@@ -28,12 +25,12 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from tests.build import problem
-from tests.decoding.conftest import EXAMPLES, Draw
+from tests.build import example_problems, problem
+from tests.decoding.conftest import Draw
 
 llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier(rules=FOLIO)
-KNOWN = list(read_problems(EXAMPLES).values())
+KNOWN = list(example_problems().values())
 
 
 def accepts(decoder: Decoder, grammar: str, text: str) -> bool:
@@ -44,6 +41,10 @@ def accepts(decoder: Decoder, grammar: str, text: str) -> bool:
 
 def canonical(proof: Proof) -> str:
     return summary(tuple(replace(step, conclusion=show(parse_formula(step.conclusion))) for step in proof))
+
+
+def text_of(*steps: tuple[str, Sequence[str], str, str]) -> str:
+    return summary([ReferenceStep(i, tuple(d), c, r) for i, d, c, r in steps])
 
 
 def assert_well_formed(report: TraceReport, text: str) -> None:
@@ -116,12 +117,11 @@ def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:
 def numbered(attempt: Attempt) -> str:
     """The attempt in canonical spelling, with its steps numbered."""
     names = {step.id: f"s{number}" for number, step in enumerate(attempt.steps[:-1], 1)}
-    steps = [
-        replace(step, id=names.get(step.id, step.id), dependencies=tuple(names.get(d, d) for d in step.dependencies))
-        for step in attempt.steps
-    ]
-    elements = ",\n".join(json.dumps(step.record(), ensure_ascii=False) for step in steps)
-    return f"<summary>[\n{elements}\n]</summary>"
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    return text_of(*[(new(s.id), [*map(new, s.dependencies)], show(s.conclusion), s.rule) for s in attempt.steps])
 
 
 def within_limits(conclusion: Formula) -> bool:
@@ -162,12 +162,6 @@ def test_golden_proofs_are_in_it(shared_data: Path, decoder: Decoder, every: int
 CASE = problem("P(a) ∧ Q(a)", "∀x (P(x) → R(x, a))", goal="P(a)")
 GOOD = ("s1", ["h1"], "P(a)", "CONJUNCTION_ELIMINATION")
 BINDING = ("h_goal_true", ["s1"], "P(a)", "GOAL_BINDING")
-
-
-def text_of(*steps: tuple[str, Sequence[str], str, str]) -> str:
-    rows = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    elements = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return f"<summary>[\n{elements}\n]</summary>"
 
 
 BAD = {
@@ -213,23 +207,3 @@ def test_sorts_are_kept_apart(draw: Draw) -> None:
 def test_no_answers_without_options() -> None:
     with pytest.raises(GrammarError, match="no options"):
         completion_grammar(problem("P(a)", options=()))
-
-
-def command(*arguments: str, name: str = str(KNOWN[0].id)) -> str:
-    given = ["grammar", "--problems", str(EXAMPLES), "--id", name, *arguments]
-    return CliRunner().invoke(app, given, catch_exceptions=False).stdout
-
-
-def test_the_command_writes_each_notation() -> None:
-    grammar: CompletionGrammar = completion_grammar(KNOWN[0])
-    assert command() == grammar.to_llguidance()
-    assert command("--thoughts") == grammar.to_llguidance(thoughts=True)
-    assert command("--to", "gbnf") == grammar.to_gbnf()
-    assert json.loads(command("--to", "json-schema")) == grammar.to_json_schema()
-
-
-def test_the_command_refuses_what_it_cannot_write() -> None:
-    with pytest.raises(ProofR1Error, match="use --to llguidance"):
-        command("--to", "gbnf", "--thoughts")
-    with pytest.raises(ProofR1Error, match="has no usable problem 'none'"):
-        command(name="none")

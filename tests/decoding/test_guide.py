@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import Problem, Verifier, read_problems
+from proof_r1_formal import Problem, Verifier
 from proof_r1_formal.decoding.guide import Commit, Guide, Rollback, Watch
 from proof_r1_formal.generate import completion, summary
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.verify import VerifierSession
-from tests.decoding.conftest import EXAMPLES
+from tests.build import example_problems
 
 VERIFIER = Verifier(evaluation=False)
-PROVED = [problem for problem in read_problems(EXAMPLES).values() if problem.proofs]
+PROVED = [problem for problem in example_problems().values() if problem.proofs]
 
 
 def watch(problem: Problem, *, tries: int = 4, keep: bool = True) -> Watch:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tokenizers import decoders
 
-from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding import sampler
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
@@ -22,15 +21,14 @@ from proof_r1_formal.decoding.masks import PROBE, DecodingError, mask_tokens
 from proof_r1_formal.decoding.sampler import Decoded, Decoder, DecodingRequest, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.verify import Verifier, VerifierSession
-from tests.build import problem
-from tests.decoding.conftest import EXAMPLES
+from tests.build import example_problems, problem
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier()
-KNOWN = list(read_problems(EXAMPLES).values())
+KNOWN = list(example_problems().values())
 PROMPT = (5, 6, 7)
 
 

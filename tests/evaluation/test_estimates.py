@@ -6,10 +6,8 @@ import math
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from proof_r1_formal.evaluation.estimates import draws, estimates, interval, quotient, resample, sum_parts
+from proof_r1_formal.evaluation.estimates import draws, estimates, interval, resample
 from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Estimate, Measure, Rate, Row, Sample
 
 
@@ -50,13 +48,6 @@ def test_rates_are_defined_where_there_are_outputs() -> None:
 
 def test_only_the_measures_asked_for_are_there() -> None:
     assert list(estimates(answers(a="1"), measures=(Measure.AVG,), resamples=50)) == [Measure.AVG]
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.integers(0, 9))
-def test_sums_of_parts(parts: list[tuple[int, int]], more: int) -> None:
-    assert sum_parts(parts) == (sum(over for over, _ in parts), sum(under for _, under in parts))
-    assert quotient((more, 0)) == 0
-    assert quotient((3, 4)) == 0.75
 
 
 @pytest.mark.parametrize(("count", "cut"), [(40, 1), (79, 1), (80, 2), (1000, 25)])

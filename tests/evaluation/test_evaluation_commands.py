@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.evaluation.paired import RESAMPLES
-from tests.build import EXAMPLES, INPUTS, Run, action, completion
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+from tests.build import COMPLETIONS, INPUTS, PROBLEMS, Run, action, completion, example_completions
 
 
 def write_study(folder: Path, **completions: str) -> Path:
@@ -33,18 +28,18 @@ def write_study(folder: Path, **completions: str) -> Path:
 def copy_examples(folder: Path) -> tuple[Path, Path]:
     """The problems and completions of the examples in a folder that a test may lose."""
     made = folder / "p.jsonl", folder / "c.jsonl"
-    for path, name in zip(made, ("problems.jsonl", "completions.jsonl"), strict=True):
-        path.write_bytes((EXAMPLES / name).read_bytes())
+    for path, file in zip(made, (PROBLEMS, COMPLETIONS), strict=True):
+        path.write_bytes(file.read_bytes())
     return made
 
 
 def shards(folder: Path) -> tuple[Path, Path]:
     """The examples' completions in two files: of the six that both have, those of the second are empty texts."""
-    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()]
-    silent = [one | {"completion": ""} for one in lines[:6]]
+    given = example_completions()
+    silent = [structs.replace(one, completion="") for one in given[:6]]
     made = folder / "one.jsonl", folder / "two.jsonl"
-    for path, of in zip(made, (lines[:8], [*silent, *lines[8:]]), strict=True):
-        path.write_text("".join([f"{json.dumps(one)}\n" for one in of]), encoding="utf-8")
+    write_completions(made[0], given[:8])
+    write_completions(made[1], [*silent, *given[8:]])
     return made
 
 
@@ -232,8 +227,8 @@ def test_the_figures_are_drawn(run: Run, tmp_path: Path, study: bool) -> None:
 
 
 def test_a_diagnosis_lists_misnamed_steps_and_gaps(run: Run, tmp_path: Path) -> None:
-    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "c.jsonl").write_text("\n".join([lines[0], *lines[2:]]), encoding="utf-8")  # garden/1 has one, not two
+    given = example_completions()
+    write_completions(tmp_path / "c.jsonl", [given[0], *given[2:]])  # garden/1 has one, not two
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
     assert result.status == 0, result.stderr
@@ -248,14 +243,11 @@ def test_a_diagnosis_lists_misnamed_steps_and_gaps(run: Run, tmp_path: Path) -> 
 
 
 def test_problems_without_a_completion_are_named(run: Run, tmp_path: Path) -> None:
-    ids = [json.loads(line)["id"] for line in (EXAMPLES / "problems.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
-    alone = [line for line in lines if json.loads(line)["problem_id"] == ids[0]]
-    (tmp_path / "c.jsonl").write_text("\n".join(alone), encoding="utf-8")
+    write_completions(tmp_path / "c.jsonl", [one for one in example_completions() if one.problem_id == "garden/1"])
     result = run("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"))
     assert result.status == 0, result.stderr
-    named = ", ".join([*ids[1:6], *(["…"] if len(ids) > 6 else [])])
-    assert f"{len(ids) - 1} problems have no completion: {named}\n" in result.stderr
+    named = "garden/2, garden/3, garden/4, animals/1, animals/2, …"
+    assert f"6 problems have no completion: {named}\n" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -264,6 +256,7 @@ def test_problems_without_a_completion_are_named(run: Run, tmp_path: Path) -> No
         ((), "--study"),
         (("--study", "s.toml", *INPUTS), "--study"),
         (INPUTS[:2], "--study"),
+        (("--study", "s.toml", *INPUTS[2:]), "--study"),
         ((*INPUTS, "--bootstrap", "39"), "at least 40"),
         ((*INPUTS, "--bootstrap", "1"), "at least 40"),
     ],
@@ -286,8 +279,7 @@ def test_the_best_completions_are_written_and_are_better(run: Run, tmp_path: Pat
 
 
 def test_the_kinds_of_choices_are_counted(run: Run, tmp_path: Path) -> None:
-    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()]
-    texts = {(line["problem_id"], line["sample"]): line["completion"] for line in lines}
+    texts = {(one.problem_id, one.sample): one.completion for one in example_completions()}
     wrong = texts["garden/2", 1]  # an answer, which is not certified
     given = [("garden/1", texts["garden/1", 0]), ("garden/2", wrong), ("garden/2", ""), *[("garden/3", "")] * 3]
     records = [json.dumps({"problem_id": name, "completion": text}) for name, text in given]

@@ -233,14 +233,6 @@ def test_the_distance_of_lengths(generated: int, proof: tuple[str, ...], distanc
     assert found.denominator == 1
 
 
-def test_spread_of_pass_is_the_binomial_standard_error() -> None:
-    right = {"a": True, "b": False, "c": True}
-    metrics = evaluate_metrics(PROBLEMS, [report(name, 0, "v", right=answer) for name, answer in right.items()])
-    # 2 of 3 problems: sqrt(2/3 * 1/3 / 3)
-    assert metrics.overall.scores[Measure.PASS].spread == pytest.approx(math.sqrt(2 / 27))
-    assert metrics.overall.scores[Measure.AVG].spread is None  # one sample
-
-
 def actions_of(*actions: StepReport, name: str = "a") -> TraceReport:
     return msgspec.structs.replace(report(name, 0, ""), actions=actions)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -248,44 +247,6 @@ def test_no_two_problems_are_the_same_but_for_names_and_order(monkeypatch: pytes
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
-
-
-class InterruptedHereError(Exception):
-    pass
-
-
-def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-
-    def run(folder: Path) -> None:
-        folder.mkdir(exist_ok=True)
-        command.generate(
-            30, folder / "p.jsonl", difficulty="easy", with_proofs=True, seed=2, evidence=folder / "e.jsonl"
-        )
-
-    def digests(folder: Path) -> dict[str, str]:
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
-
-    run(whole)
-    original = generator.draw_problem
-
-    def interrupted(settings: GeneratorSettings, index: int) -> Generated:
-        if index == 20:
-            raise InterruptedHereError
-        return original(settings, index)
-
-    monkeypatch.setattr(generator, "draw_problem", interrupted)
-    with pytest.raises(InterruptedHereError):
-        run(cut)
-    assert not (cut / "p.jsonl").exists()
-    (partial,) = cut.glob(".p.jsonl.*")
-    partial.write_bytes(partial.read_bytes()[:-7])  # a line cut short, and so one less than in the other file
-    monkeypatch.setattr(generator, "draw_problem", original)
-    run(cut)
-    assert digests(cut) == digests(whole)
-    assert len(read_problems(cut / "p.jsonl")) == 30
 
 
 @pytest.mark.parametrize("workers", [1, 2])

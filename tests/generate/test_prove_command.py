@@ -6,10 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from proof_r1_formal.data.native import write_problems
+from tests.build import COMPLETIONS, PROBLEMS, Run, action, problem
 
-from proof_r1_formal.outputs import LineFile
-from tests.build import PROBLEMS, Run
+SPLIT = ("P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)")
+"""Premises of which only the engine has a proof of R(a), by cases."""
 
 
 def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
@@ -24,44 +25,6 @@ def test_completions_are_written_and_verify(run: Run, tmp_path: Path) -> None:
     assert len(lines) == 6
     assert all(action["signal"] == 1.0 for line in lines for action in line["actions"])
     assert all(line["answer_correct"] for line in lines)
-
-
-def test_an_interrupted_run_goes_on_where_it_stopped(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, results = tmp_path / "completions.jsonl", tmp_path / "results.jsonl"
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results)).status == 0
-    whole, all_results = out.read_bytes(), results.read_bytes()
-    assert all_results.count(b"\n") == 7
-    out.unlink()
-    results.unlink()
-    append = LineFile.append_line
-
-    def interrupted() -> int:
-        """The status of a run in which Ctrl-C is pressed while it writes its fourth line."""
-        lines = iter(range(4))
-
-        def append_line(self: LineFile, line: bytes) -> None:
-            if next(lines) == 3:
-                self._file.write(line[:20])
-                raise KeyboardInterrupt
-            append(self, line)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(LineFile, "append_line", append_line)
-            return run("prove", "--problems", str(PROBLEMS), "--out", str(out)).status
-
-    assert interrupted() == 130
-    assert not out.exists()
-    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
-    assert resumed.status == 0
-    assert "resuming after 3 completions" in resumed.stderr
-    assert out.read_bytes() == whole
-    assert list(tmp_path.iterdir()) == [out]
-    out.unlink()
-    assert interrupted() == 130
-    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results))
-    assert resumed.status == 0
-    assert "resuming after 3 completions; their proofs are searched for again" in resumed.stderr
-    assert (out.read_bytes(), results.read_bytes()) == (whole, all_results)
 
 
 def test_one_problem_is_shown_with_english_and_rules(run: Run) -> None:
@@ -79,26 +42,19 @@ def test_one_problem_is_shown_with_english_and_rules(run: Run) -> None:
 
 
 def test_results_as_json(run: Run, tmp_path: Path) -> None:
-    problems = tmp_path / "own.jsonl"
-    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
-    split = ["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"]
-    records = [
-        {"id": "direct", "premises": [{"id": "h1", "formula": "R(a)"}], "options": options},
-        {"id": "open", "premises": [{"id": "h1", "formula": "P(a)"}], "options": options},
-        {"id": "split", "premises": [{"id": f"h{n}", "formula": f} for n, f in enumerate(split)], "options": options},
-    ]
-    problems.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    problems, asked = tmp_path / "own.jsonl", {"direct": ["R(a)"], "open": ["P(a)"], "split": SPLIT}
+    write_problems(problems, [problem(*of, goal="R(a)", answer=None, id=name) for name, of in asked.items()])
     result = run("prove", "--problems", str(problems), "--json", "-")
     assert result.status == 1  # one is given up
     direct, unclear, given_up = map(json.loads, result.stdout.splitlines())
     assert direct == {
         "problem_id": "direct",
         "result": "proved",
-        "answer": "t",
-        "steps": [{"id": "t", "dependencies": ["h1"], "conclusion": "R(a)", "rule": "GOAL_BINDING"}],
+        "answer": "h_goal_true",
+        "steps": [action("h_goal_true", "R(a)", "h1", rule="GOAL_BINDING")],
     }
-    assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["f", "t"])
-    assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "t")
+    assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["h_goal_false", "h_goal_true"])
+    assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "h_goal_true")
     assert "no proof of split" in result.stderr
     counted = run("prove", "--problems", str(problems), "--json", str(tmp_path / "results"))
     assert (tmp_path / "results").read_text(encoding="utf-8") == result.stdout
@@ -109,38 +65,35 @@ def test_results_as_json(run: Run, tmp_path: Path) -> None:
 
 
 def test_with_a_table_evidence_of_the_engine_counts(run: Run, tmp_path: Path) -> None:
-    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
-    premises = [{"id": f"h{n}", "formula": f} for n, f in enumerate(["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"])]
-    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "split", "premises": premises, "options": options}))
+    write_problems(tmp_path / "p.jsonl", [problem(*SPLIT, goal="R(a)", answer=None)])
     assert run("prove", "--problems", str(tmp_path / "p.jsonl")).status == 1
     assert run("prove", "--problems", str(tmp_path / "p.jsonl"), "--table").status == 0
 
 
-def test_an_unknown_id_is_told(run: Run) -> None:
-    result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
-    assert result.status == 2
-    assert "its first ids are: garden/1" in result.stderr
-
-
 def test_completions_are_continued_from_their_last_accepted_step(run: Run, tmp_path: Path) -> None:
     out, reports = tmp_path / "corrected.jsonl", tmp_path / "reports.jsonl"
-    completions = PROBLEMS.with_name("completions.jsonl")
-    result = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--out", str(out))
+    given = ("prove", "--problems", str(PROBLEMS), "--continue", str(COMPLETIONS))
+    result = run(*given, "--out", str(out))
     assert result.status == 0, result.stderr
     rows = [line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line.strip()]
-    counts = {row[0].strip(): row[1] for row in rows if len(row) == 2}
-    assert tuple(
-        [counts[f"completions: {row}"] for row in ("nothing is wrong", "corrected", "left out: no option follows")]
-    ) == ("7", "5", "1")
-    assert counts["accepted steps per correction"] == "0.800"
-    poor = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--budget", "1")
+    assert {row[0].strip(): row[1] for row in rows if len(row) == 2} == {
+        "what": "number",
+        "completions: nothing is wrong": "7",
+        "completions: corrected": "5",
+        "completions: left out: no option follows": "1",
+        "accepted steps per correction": "0.800",
+        "of these used by the answer": "0.800",
+        "steps added, the terminal one included": "2.800",
+        "corrections that use no accepted step": "0",
+    }
+    flawless = [json.loads(path.read_text("utf-8").splitlines()[0])["completion"] for path in (COMPLETIONS, out)]
+    assert flawless[0] == flawless[1]
+    poor = run(*given, "--budget", "1")
     assert poor.status == 1
+    assert "left out: no continuation" in poor.stdout
     assert "no continuation of garden/2, sample 1: the budget is spent" in poor.stderr
     verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
     assert verified.status == 0, verified.stderr
     found = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
     assert len(found) == 12
     assert all(action["signal"] == 1.0 for report in found for action in report["actions"])
-    refused = run("prove", "--problems", str(PROBLEMS), "--continue", str(completions), "--id", "garden/2")
-    assert refused.status == 2
-    assert "leave out --id, --certify" in refused.stderr

@@ -62,6 +62,7 @@ def written(folio: Path, tmp_path: Path) -> Callable[..., Path]:
         command = [sys.executable, "-m", "proof_r1_formal", "dataset", "-p", str(folio), "-o", str(folder), *about]
         done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+        assert f"{len(RECORDS)} rows and a card written to {folder}" in " ".join(done.stderr.split())
         return folder
 
     return run
@@ -101,6 +102,7 @@ def test_the_card_counts_what_the_rows_say(written: Callable[..., Path]) -> None
     assert [one["name"] for one in about["dataset_info"]["features"]] == list(rows_of(folder)[0])
     text = (folder / "README.md").read_text()
     assert 'FOLIO: "v0"' in text
+    assert "* `premises`: " in text
     assert "Labels that differ from those of the source: 3" in text
     assert "* 1 from Uncertain to False" in text
     for name, count in (("proof", 2), ("entailment", 0), ("countermodels", 1), ("contradiction", 1), ("none", 0)):
@@ -120,7 +122,9 @@ def test_labels_alone_tell_nothing_of_the_source(written: Callable[..., Path]) -
     rows = rows_of(folder)
     columns = {"id", "label", "given", "changed", "evidence", "countermodels", "proof"}
     assert {frozenset(row) for row in rows} == {frozenset(columns)}
-    assert "∀x (Cat(x) → Animal(x))" not in (folder / "README.md").read_text()
+    text = (folder / "README.md").read_text()
+    assert "The rows have no texts or formulas" in text
+    assert "∀x (Cat(x) → Animal(x))" not in text
     assert metadata(folder)["configs"][0]["data_files"] == [{"split": "validation", "path": "problems.jsonl"}]
 
 
@@ -202,6 +206,11 @@ def test_an_answer_that_nothing_decides_has_no_evidence() -> None:
     order = ["∀x ∃y less(x, y)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))", "∀x ¬less(x, x)"]
     row = row_of(problem(*order, goal="P(a)"), Prover(Verifier(rules=COMPLETE), budget=100))
     assert (row["label"], row["changed"], row["evidence"]) == (None, True, "none")
+
+
+def test_a_label_changes_only_where_there_was_one() -> None:
+    row = row_of(problem("P(a)", goal="P(a)", answer=None), Prover(Verifier(rules=COMPLETE)))
+    assert (row["given"], row["label"], row["changed"]) == (None, "True", False)
 
 
 @pytest.mark.shared

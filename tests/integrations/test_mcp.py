@@ -118,12 +118,7 @@ def test_an_uncertain_answer_is_verified_without_steps() -> None:
 
 
 def test_a_step_is_checked_after_those_before_it() -> None:
-    second = {
-        "id": "s2",
-        "dependencies": ["s1", "h2"],
-        "conclusion": "animal(tom) ∧ cat(tom)",
-        "rule": "CONJUNCTION_INTRODUCTION",
-    }
+    second = action("s2", "animal(tom) ∧ cat(tom)", "s1", "h2", rule="CONJUNCTION_INTRODUCTION")
     result, _ = call("check_step", **QUESTION, steps=[STEP], step=second)
     assert result["step"]["accepted"]
     assert result["usable"] == ["h1", "h2", "s1"]
