@@ -52,19 +52,19 @@ BINARY: dict[str, Callable[[bool, bool], bool]] = {
     "and": lambda x, y: x and y, "or": lambda x, y: x or y, "xor": lambda x, y: x != y,
     "implies": lambda x, y: y or not x, "iff": lambda x, y: x == y,
 }
-FIELDS = ("NOT_AN_OBJECT", "MISSING_FIELD", "EXTRA_FIELD", "DUPLICATE_KEY", "WRONG_TYPE", "NOT_A_LIST",
-          "TOO_MANY_DEPENDENCIES")
+FIELD_CODES = ("NOT_AN_OBJECT", "MISSING_FIELD", "EXTRA_FIELD", "DUPLICATE_KEY", "WRONG_TYPE", "NOT_A_LIST",
+               "TOO_MANY_DEPENDENCIES")
 SCHEMA_OUTCOMES = {
     "MALFORMED": "other: malformed summary", "UNPARSABLE_CONCLUSION": "other: unparsable formula",
     "SYMBOL_CLASH": "other: unparsable formula", "DUPLICATE_ID": "other: duplicate id",
-    **dict.fromkeys(FIELDS, "other: malformed step"),
+    **dict.fromkeys(FIELD_CODES, "other: malformed step"),
 }
 SEMANTIC_OUTCOMES = {
     "MISSING_DEPENDENCY": "other: missing dependency", "UNTRUSTED_DEPENDENCY": "untrusted dependency",
     "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
 }
 OUTCOMES = SCHEMA_OUTCOMES | SEMANTIC_OUTCOMES  # the first of these codes that a step has says what became of it
-SCHEMA, FORM = set(SCHEMA_OUTCOMES), {"MALFORMED", *FIELDS}
+SCHEMA, FORM = set(SCHEMA_OUTCOMES), {"MALFORMED", *FIELD_CODES}
 RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED"}
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
