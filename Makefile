@@ -40,9 +40,8 @@ setup: .venv/.ready
 	$(PIP) install -e '.[kernel]'
 	touch $@
 
-# Python compiles a module when it is imported. Tests import few of the modules that they install.
 .venv/.tested: .venv/.ready
-	$(PIP) install --no-compile -e '.[test,solvers,kernel,lean,serve,train,docs]'
+	$(PIP) install -e '.[test,solvers,kernel,lean,serve,train,docs]'
 	touch $@
 
 demo: setup
@@ -88,8 +87,8 @@ setup-openrlhf: .venv-openrlhf/.ready
 
 .venv-openrlhf/.ready: $(wildcard training/openrlhf/requirements-*.txt)
 	test -x $(ORL)/python || $(PYTHON) -m venv .venv-openrlhf
-	$(ORL_PIP) install --no-compile -r training/openrlhf/requirements-cpu.txt
-	$(ORL_PIP) install --no-compile --no-deps -r training/openrlhf/requirements-cpu-without-dependencies.txt
+	$(ORL_PIP) install -r training/openrlhf/requirements-cpu.txt
+	$(ORL_PIP) install --no-deps -r training/openrlhf/requirements-cpu-without-dependencies.txt
 	$(ORL_PIP) install --no-deps -e .
 	touch $@
 
@@ -147,8 +146,8 @@ INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-chec
 
 .venv-integrations/.ready: $(wildcard tests/integrations/requirements*.txt)
 	test -x $(INT)/python || $(PYTHON) -m venv .venv-integrations
-	$(INT_PIP) install --no-compile -r tests/integrations/requirements.txt
-	$(INT_PIP) install --no-compile --no-deps -r tests/integrations/requirements-without-dependencies.txt
+	$(INT_PIP) install -r tests/integrations/requirements.txt
+	$(INT_PIP) install --no-deps -r tests/integrations/requirements-without-dependencies.txt
 	$(INT_PIP) install --no-deps -e .
 	touch $@
 
