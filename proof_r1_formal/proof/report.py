@@ -1,6 +1,8 @@
 """Verdicts on actions and traces as plain data, to and from JSON, and the rewards that follow from them.
 
 The JSON schema of :class:`TraceReport` is published in ``docs/report.schema.json``. Two equal reports have equal bytes.
+
+One module, because a report gives its rewards and shows itself.
 """
 
 from __future__ import annotations
